@@ -21,14 +21,14 @@ var (
 	FirstService = netip.MustParseAddr("10.96.0.11")
 	// Host is the machine that csisim runs on: a connection to it reaches that machine's loopback.
 	Host = netip.MustParseAddr("10.245.0.1")
-	// FirstNode is that of the first node; the others follow it.
+	// FirstNode is the address of the first node; the addresses of the others follow it.
 	FirstNode = netip.MustParseAddr("10.245.0.2")
 )
 
 // Domain ends the names of services and pods.
 const Domain = "cluster.local"
 
-// MostNodes is how many nodes have a subnet for their pods.
+// MostNodes bounds the nodes that have a subnet for their pods.
 const MostNodes = 256
 
 // PodsOf returns the addresses of the pods of a node, by its number from 0, below MostNodes.

@@ -8,7 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRecent is how many events client-go's recorder remembers; it counts older ones from 1 again.
+// maxRecent bounds the events that client-go's recorder remembers; it counts older ones from 1
+// again.
 const maxRecent = 4096
 
 // eventLog finds the Event object that a repeated event increments, among the events that were

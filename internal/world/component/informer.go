@@ -59,8 +59,8 @@ func (c *Component) syncTime(of string, polls int) time.Duration {
 	return syncPoll * time.Duration(c.Kernel.Choose(kernel.Jitter, polls, "sync of "+of+" of "+c.Group.Name))
 }
 
-// AwaitList waits for the first list of an informer that starts now, after the others of its
-// component: it takes as long as theirs did.
+// AwaitList waits for the first list of an informer that starts after the others of its component:
+// it takes as long as the others did.
 func (c *Component) AwaitList(p *kernel.Process) {
 	c.awaitSync(p)
 	p.Sleep(c.sync.took)

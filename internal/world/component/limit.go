@@ -106,8 +106,8 @@ func (c *Component) countEventRequest() {
 	}
 }
 
-// limit is the rate limit of one client; nil is no limit. Events are sent one after the other, like
-// by client-go's recorder: of many that wait, one at a time reserves its turn.
+// limit is the rate limit of one client; a nil limit is none. Events are sent one after the other,
+// as by client-go's recorder: only one of the waiting events reserves its turn.
 type limit struct {
 	perSecond float64
 	atOnce    int

@@ -9,7 +9,7 @@ import (
 // Pace is the time that programs take for their actions; it may change while they run. Without one,
 // and at zero, they take no virtual time.
 type Pace struct {
-	// Request is how long each request to the API server takes, before it has its effect.
+	// Request is the duration of each request to the API server, before it has its effect.
 	Request time.Duration
 }
 

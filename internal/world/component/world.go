@@ -23,7 +23,7 @@ import (
 
 // World is the common state of one cluster's components. A kernel can run several.
 type World struct {
-	// Cluster distinguishes the cluster from others of the run; empty if it is the only one.
+	// Cluster distinguishes the cluster from others of the run; empty for the only one.
 	Cluster string
 	Kernel  *kernel.Kernel
 	Store   *store.Store

@@ -68,7 +68,8 @@ func TestExpensiveRulesAreRejected(t *testing.T) {
 	}
 }
 
-// Different schemas have their versions in the paths of their errors; a common one has none.
+// If the schemas of versions differ, the paths of their errors contain the version; otherwise they
+// do not.
 func TestErrorsOfSchemasHaveTheirPath(t *testing.T) {
 	const schema = "    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: whole}}}}\n"
 	one := valid[:strings.Index(valid, "    subresources")] + schema

@@ -25,9 +25,9 @@ type Rule interface {
 
 // Cost is in units of CEL.
 type Cost struct {
-	// Rule is that of the rule for one value, Message that of its own message.
+	// Rule is the cost of the rule for one value, Message the cost of its message expression.
 	Rule, Message uint64
-	// Values is how many such values fit into a request.
+	// Values is the number of such values that fit into a request.
 	Values uint64
 }
 

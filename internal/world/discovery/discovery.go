@@ -32,7 +32,7 @@ func Backends(cluster store.Reader, at netip.AddrPort, protocol string) ([]netip
 	return nil, false
 }
 
-// BackendsOf are where a port of a service leads: to the pods that are ready.
+// BackendsOf returns the backends of a port of a service: the addresses of its ready pods.
 func BackendsOf(cluster store.Reader, s *corev1.Service, port string) (found []netip.AddrPort) {
 	for slice := range slicesOf(cluster, s) {
 		for _, p := range slice.Ports {
@@ -78,7 +78,7 @@ type name struct {
 	port, protocol     string // of a name for ports; empty without
 }
 
-// parse reads a name below the cluster's domain; false if it can be none.
+// parse reads a name below the cluster's domain; false for an impossible name.
 func parse(text string) (n name, ok bool) {
 	rest, ok := strings.CutSuffix(text, "."+address.Domain)
 	labels := strings.Split(rest, ".")
@@ -105,7 +105,8 @@ func (n name) of(cluster store.Reader) (*corev1.Service, bool) {
 	return store.Get[*corev1.Service](cluster, store.Key{Namespace: n.namespace, Name: n.service})
 }
 
-// Addresses are those of a name of the cluster's domain; false if there is no such name.
+// Addresses returns the addresses of a name of the cluster's domain; false if the name does not
+// exist.
 func Addresses(cluster store.Reader, text string) (found []netip.Addr, ok bool) {
 	n, ok := parse(text)
 	if !ok || n.port != "" {
@@ -141,8 +142,7 @@ func hostname(e discoveryv1.Endpoint) string {
 	return strings.ReplaceAll(e.Addresses[0], ".", "-")
 }
 
-// Alias is the name that a service of type ExternalName stands for, empty if the name is of no such
-// service.
+// Alias returns the target of the name of a service of type ExternalName; empty for other names.
 func Alias(cluster store.Reader, text string) string {
 	if n, ok := parse(text); ok && n.kind == "svc" && n.endpoint == "" && n.port == "" {
 		if s, ok := n.of(cluster); ok && s.Spec.Type == corev1.ServiceTypeExternalName {

@@ -3,10 +3,10 @@ package excerpt
 
 import "unicode/utf8"
 
-// Line is how many characters of a line are shown.
+// Line bounds the characters of a line that are shown.
 const Line = 1000
 
-// Name is how many characters of a name they are shown where it stands among others.
+// Name bounds the characters of a name that are shown among other words.
 const Name = 200
 
 // Of cuts the middle out of a text of more than so many characters: names differ at their ends as

@@ -2,7 +2,8 @@ package excerpt
 
 import "strings"
 
-// longestWord is how many characters of a word are printed: names and ids can have ten thousand.
+// longestWord bounds the characters of a word that are printed: names and ids can have ten
+// thousand.
 const longestWord = 300
 
 // Words is a text without the middle of its longest words, line by line. A command that

@@ -7,6 +7,6 @@
 // every decision that is left to chance in the real world, a run is a function of its scenario,
 // strategy and seed.
 //
-// A process that gives way has its own stack. Half of all steps are those of informers, which pass
-// on news and never give way: such a process reacts (Process.React) on the stack of the kernel.
+// A process that gives way has its own stack. Half of all steps belong to informers, which pass on
+// changes and never yield: such a process reacts (Process.React) on the stack of the kernel.
 package kernel

@@ -115,7 +115,7 @@ func (k *Kernel) launch(f *Flight) {
 // time since the beginning of the run. It returns false if the call was abandoned: then cancel has
 // been called, run may still be going on, and its results must not be used.
 //
-// The calls of an instant are launched together when nothing else is left to do, so that they are
+// The calls of an instant are launched together when no other work is left, so that they are
 // concurrent with each other only: no process races with them. Calls with conflicting matters
 // follow each other. When all are answered or overdue the answers are delivered, in an order that
 // the strategy chooses.

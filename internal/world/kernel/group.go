@@ -2,11 +2,11 @@ package kernel
 
 import "time"
 
-// Group is the processes of one component, such as one kubelet: they share its memory and crash
+// Group has the processes of one component, such as one kubelet: they share its memory and crash
 // together.
 type Group struct {
 	Name string
-	// Apart means that its processes share two things alone with those of other groups: the things
+	// Apart means that its processes share only two things with those of other groups: the things
 	// that they name in Kernel.Touch, and the node that is its Place.
 	Apart bool
 	Place string

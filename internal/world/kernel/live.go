@@ -71,7 +71,7 @@ func (k *Kernel) paced(u Until, clock pacer, stop <-chan struct{}) (Reason, bool
 	return 0, false
 }
 
-// nextDue is the virtual time of the next timer, answer or limit; forever if there is none.
+// nextDue returns the virtual time of the next timer, answer or limit; forever for none.
 func (k *Kernel) nextDue(u Until) time.Duration {
 	at := forever
 	if u.At > 0 {

@@ -2,8 +2,8 @@ package kernel
 
 import "slices"
 
-// queue holds the ready processes, in order. There may be very many of them and the strategy may
-// take any, so they are in blocks: a removal moves only those of one block.
+// queue holds the ready processes, in order. The queue may be very long and the strategy may remove
+// any process, so it consists of blocks: a removal moves only the processes of one block.
 type queue struct {
 	blocks []*block // none is empty
 	spare  *block

@@ -136,7 +136,7 @@ func (d *Divergence) Error() string {
 	return fmt.Sprintf(who+"\n  first run:  %s\n  second run: %s", d.event, d.First, d.Second)
 }
 
-// end stands for an event after the last one.
+// end represents an event after the last one.
 const end = "the end"
 
 // diverge describes the difference of the runs. first or second is nil if a run has ended.

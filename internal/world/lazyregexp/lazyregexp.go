@@ -1,5 +1,5 @@
 // Package lazyregexp has regular expressions that are compiled when they are first used. Most runs
-// of the command use none of those that it links.
+// of the command use none of the expressions that it links.
 package lazyregexp
 
 import (

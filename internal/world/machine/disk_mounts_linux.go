@@ -26,8 +26,8 @@ func bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return unix.Mount(source, target, "", unix.MS_BIND, "")
 	}
-	// Make the copy read-only before mounting it: a later change would affect this mount namespace
-	// alone, not the namespaces that the mount propagates to.
+	// Make the copy read-only before mounting it: a later change would affect only this mount
+	// namespace, not the namespaces to which the mount propagates.
 	tree, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
 		return fmt.Errorf("clone the mount: %w", err)

@@ -12,8 +12,8 @@ import (
 )
 
 // diskWatch follows a directory tree. After every change through the machine and every inotify
-// event of other changes it compares the files that it finds with those that it has reported, so
-// that it reports each creation once.
+// event of other changes, it compares the existing files with the reported ones, so that it reports
+// each creation once.
 type diskWatch struct {
 	d       *Disk
 	root    string // on the host, without symlinks

@@ -2,8 +2,8 @@ package machine
 
 // Hold stops a program between two changes of files.
 type Hold struct {
-	// Reached is closed when the program, or one of its children, is about to make one more change
-	// than it may. It is stopped from then on.
+	// Reached is closed when the program, or one of its children, is about to make one change more
+	// than permitted. It is stopped from then on.
 	Reached <-chan struct{}
 
 	reached chan struct{}

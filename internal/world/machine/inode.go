@@ -24,7 +24,7 @@ type inode struct {
 }
 
 // commonName is the longest name that is copied and shared. Shorter names, such as "mount" and
-// "volumes", are those of very many inodes, and as substrings would keep whole paths alive. Longer
+// "volumes", belong to very many inodes, and as substrings would keep whole paths in memory. Longer
 // ones are ids.
 const commonName = 20
 

@@ -160,8 +160,8 @@ func imitate(dir string, host unix.Stat_t) error {
 	return os.Chmod(dir, fs.FileMode(host.Mode&0o777)|sticky(host.Mode))
 }
 
-// number finds the numbers of the file systems that files of a layer appear to be in; its
-// directories appear to be in another one.
+// number finds the numbers of the file systems in which files of a layer appear; its directories
+// appear in a different one.
 func (l *layers) number(target string) error {
 	var stat unix.Stat_t
 	probe := target + "/.csisim-probe"

@@ -54,8 +54,8 @@ func (l Layout) named(p string) string {
 	return p
 }
 
-// Mistake returns the first mistake in a layout and the condition that it breaks. Both are empty if
-// there is none.
+// Mistake returns the first mistake in a layout and the condition that it breaks. Both are empty
+// without a mistake.
 func (l Layout) Mistake() (found, want string) {
 	if l.SymlinkTo != "" && l.SymlinkFrom != "" {
 		return "symlinks both ways", "a symlink to the kubelet's directory or from it"

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// loopDevices are those to which programs of a machine attached files. The kernel of the machine
-// forgets them when the machine loses power.
+// loopDevices are the loop devices to which programs of a machine attached files. The kernel of the
+// machine forgets them when the machine loses power.
 type loopDevices struct {
 	mu    sync.Mutex
 	files map[string]backingFile // by the name of the device: "loop3"

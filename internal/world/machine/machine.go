@@ -51,7 +51,7 @@ type Machine interface {
 	EvalSymlinks(path string) (string, error)
 
 	// Mounts lists the mounts in the node's own tree, sorted by target; of two mounts on one target
-	// the covering one comes last.
+	// the covering one is last.
 	Mounts() ([]Mount, error)
 	// Missing lists the mounts that running programs found at their start and have unmounted for
 	// themselves alone. Each program has its own mount table, except below the kubelet's directory.
@@ -61,7 +61,7 @@ type Machine interface {
 	// MountsAt counts the mounts at path, one above the other; a missing path has none.
 	MountsAt(path string) (int, error)
 	// References lists the other mount points of the file or directory that is mounted at path,
-	// sorted; none if path is missing or no mount point.
+	// sorted; none for a missing path or one that is no mount point.
 	References(path string) ([]string, error)
 	// BindMount shows source at target, without the mounts below source. Both
 	// must exist and be both directories or both not.
@@ -71,7 +71,8 @@ type Machine interface {
 	Unmount(target string) error
 
 	// BindSocket serves gRPC services at a unix socket. Missing parent directories are made with
-	// mode 0700; an existing file, even one that a dead server left behind, returns EADDRINUSE.
+	// mode 0700. If the file exists, even one that a dead server left behind, it returns
+	// EADDRINUSE.
 	BindSocket(path string, services ...Service) (Listener, error)
 	// DialSocket returns a client of the server that is at path at the time of each call. The dial
 	// itself never fails for lack of a server: calls then return code Unavailable at once, with the

@@ -17,7 +17,7 @@ import (
 
 var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
 
-// ownRoot is the root of a machine in a namespace; there is none.
+// ownRoot is the root of a machine in a namespace, which this system does not have.
 type ownRoot struct {
 	kubelet string
 	memory  []uint64
@@ -47,7 +47,8 @@ func (*Process) Opened() map[string]int { return nil }
 // RemoveDeadGroups finds no control groups.
 func RemoveDeadGroups() []string { return nil }
 
-// Memory is that of a machine in a namespace: there is none.
+// Memory returns the memory file systems of a machine in a namespace, which this system does not
+// have.
 func (*Disk) Memory() []uint64 { return nil }
 
 // unshareNetwork fails: there are no network namespaces.
@@ -66,7 +67,7 @@ func (d *Disk) keepBase() error { return nil }
 
 func onMainThread() bool { return false }
 
-// keptView is a mount that KeepView keeps; there is none.
+// keptView is a mount that KeepView keeps, which this system does not support.
 type keptView struct{}
 
 // KeepView finds no mounts.

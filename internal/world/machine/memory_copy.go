@@ -4,8 +4,8 @@ import (
 	"path"
 )
 
-// CopyTree replaces the files below a directory of one machine by copies of those below a directory
-// of another. The target directory itself, and mounts of it, stay.
+// CopyTree replaces the files below a directory of one machine with copies of the files below a
+// directory of another. The target directory itself, and mounts of it, stay.
 func CopyTree(from *Memory, source string, to *Memory, target string) error {
 	if err := to.MkdirAll(target, 0o755); err != nil {
 		return err

@@ -45,8 +45,8 @@ func (m *Memory) resolve(p string, followEnd bool) (location, error) {
 	return w.at, nil
 }
 
-// straight resolves the common case: a clean path without symlinks. For all others it returns
-// false, and they take a walk.
+// straight resolves the common case: a clean path without symlinks. For all other paths it returns
+// false, and they are walked.
 func (m *Memory) straight(p string) (at location, ok bool, err error) {
 	at = m.top(location{&m.root, m.root.root})
 	for len(p) > 1 && p[0] == '/' {

@@ -12,7 +12,7 @@ type Meter struct {
 	begun   bool          // it was read
 }
 
-// starved is how many times slower time counts, in addition, while a program gets no processor.
+// starved is the factor by which time counts less, in addition, while a program gets no processor.
 const starved = 10
 
 // idleShare is the part of the time that a waiting program may compute, for example to poll.

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// killPatience is how long a killed program may take to end.
+// killPatience bounds the time that a killed program may take to end.
 const killPatience = 10 * time.Second
 
 // Process is a program that runs, or ran, on a machine. It leads its own process group. When it

@@ -10,8 +10,8 @@ import (
 )
 
 // ownGroup starts a program in a process group of its own, to die with process 1 of its machine or,
-// if that has none, with the thread that starts it. Both at once would not work: a process takes a
-// parent outside its process namespace for dead.
+// if that has none, with the thread that starts it. Both at once would not work: a process
+// considers a parent outside its process namespace dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
 	if d.own != nil && d.own.layers.first.Load() != nil {
 		return &syscall.SysProcAttr{Setpgid: true}

@@ -25,12 +25,12 @@ func (p *Process) Quiet() bool {
 }
 
 // Working reports whether the program, or a process that it has started and not left, computes or
-// waits for a processor or a disk. It takes a tenth of a millisecond: Quiet, which looks at all
-// processes of the computer, takes longer.
+// waits for a processor or a disk. It takes a tenth of a millisecond. Quiet checks all processes of
+// the computer, and takes longer.
 func (p *Process) Working() bool { return familyWorks(p.pid) }
 
-// Busy is how many threads of the program, and of processes that it has started and not left,
-// compute or wait for a processor or a disk.
+// Busy returns the number of threads of the program and its descendants that compute or wait for a
+// processor or a disk.
 func (p *Process) Busy() (threads int) {
 	for _, pid := range descendants(p.pid) {
 		for _, thread := range threadsOf(pid) {
@@ -48,8 +48,8 @@ func familyWorks(pid int) bool {
 }
 
 // Family returns the ids of the program and of the processes that it has started, daemons included;
-// none after its end. They are in its mount namespace; if that is csisim's own, they are those that
-// the program has not left.
+// none after its end. They are the processes in its mount namespace or, if that is csisim's own,
+// the program and its descendants.
 func (p *Process) Family() (pids []int) {
 	own, err := namespaceOf(p.pid)
 	if err != nil { // it has ended
@@ -79,7 +79,7 @@ func descendants(pid int) []int {
 	return pids
 }
 
-// threadsOf returns the directories of the threads of a process; none of one that has ended.
+// threadsOf returns the directories of the threads of a process; none after its end.
 func threadsOf(pid int) (threads []string) {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	entries, _ := os.ReadDir(dir)

@@ -11,8 +11,8 @@ type Root struct {
 	// Privileged shows all devices of the machine, and keeps all capabilities but those in
 	// Withheld.
 	Privileged bool
-	// Capabilities are those that the program may have, such as "CHOWN"; it loses all others. A
-	// Privileged one has those in Withheld among them.
+	// Capabilities are the capabilities that the program may have, such as "CHOWN"; it loses all
+	// others. A Privileged one has those in Withheld among them.
 	Capabilities []string
 	// NoNewPrivileges denies programs the privileges of setuid bits.
 	NoNewPrivileges bool
@@ -33,7 +33,7 @@ type Root struct {
 	Files map[string]string
 }
 
-// Capabilities are those of Linux, by their numbers.
+// Capabilities are the capabilities of Linux, in the order of their numbers.
 var Capabilities = []string{
 	"CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "LINUX_IMMUTABLE",
 	"NET_BIND_SERVICE", "NET_BROADCAST", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER", "SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT", "SYS_PTRACE",
@@ -44,5 +44,5 @@ var Capabilities = []string{
 
 // Withheld are capabilities that no driver needs and by which root reaches beyond its machine: it
 // opens files of the host by their numbers, sets the clock, or restarts the host. Programs have
-// them only if they ask for them.
+// them only if they request them.
 var Withheld = []string{"DAC_READ_SEARCH", "SYS_BOOT", "SYS_TIME"}

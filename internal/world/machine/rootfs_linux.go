@@ -125,8 +125,8 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 	return r.showKernel()
 }
 
-// mountFlags are those of the program's own file systems. Device nodes that a program without
-// privileges makes there cannot be opened.
+// mountFlags returns the flags of the program's own file systems. Device nodes that a program
+// without privileges makes there cannot be opened.
 func (r *Root) mountFlags() uintptr {
 	if r.Privileged {
 		return 0
@@ -196,7 +196,7 @@ func writeNew(name, content string) error {
 	return os.WriteFile(name, []byte(content), 0o644)
 }
 
-// devices are those that every container has.
+// devices are the devices of every container.
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty", "ptmx"}
 
 // showKernel shows the machine's processes, its /sys and its devices.

@@ -91,7 +91,7 @@ func idOf(text string) (uint32, bool) {
 }
 
 // entryOf returns the fields of the first line, in a file such as /etc/passwd, that matches and has
-// at least that many fields; nil if there is none.
+// enough fields; nil for none.
 func entryOf(file string, matches func([]string) bool, least int) ([]string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {

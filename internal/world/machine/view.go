@@ -14,8 +14,8 @@ type Views interface {
 	CloseViews(dir string) error
 }
 
-// View is the state of a kept mount. The zero value stands for no kept mount, and for one that path
-// still shows.
+// View is the state of a kept mount. The zero value means that no mount was kept, or that path
+// still shows it.
 type View struct {
 	// Err is the error with which the mount answers, ENOTCONN if its daemon has exited; nil if the
 	// daemon answers.

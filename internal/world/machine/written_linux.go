@@ -125,7 +125,7 @@ func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool)
 	return "changed " + marked(name, e), false
 }
 
-// isWhiteout reports whether an entry of an upper directory stands for a removed one.
+// isWhiteout reports whether an entry of an upper directory marks a removed one.
 func isWhiteout(e fs.DirEntry) bool {
 	if e.Type()&fs.ModeCharDevice == 0 {
 		return false

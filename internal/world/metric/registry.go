@@ -72,8 +72,8 @@ func (r *Registry) sampleOf(name string, labels []string, counter bool) *sample 
 // Forget drops a gauge.
 func (r *Registry) Forget(name string, labels ...string) { delete(r.samples, r.identity(name, labels)) }
 
-// Value is that of a counter or gauge, 0 if there is none, or of a histogram the
-// number of its observations.
+// Value returns the value of a counter or gauge, or the number of observations of a histogram; 0
+// for an unknown metric.
 func (r *Registry) Value(name string, labels ...string) float64 {
 	r.line = appendIdentity(r.line[:0], name, labels)
 	if h := r.histograms[string(r.line)]; h != nil {
@@ -149,7 +149,7 @@ func (h *histogram) lines(id string) []string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// identity is the metric as it stands in its line: name{a="1",b="2"}.
+// identity is the metric's text in its line: name{a="1",b="2"}.
 func (r *Registry) identity(name string, labels []string) string {
 	r.line = appendIdentity(r.line[:0], name, labels)
 	return string(r.line)

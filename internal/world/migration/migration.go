@@ -16,7 +16,8 @@ import (
 
 var translator = csitranslation.New()
 
-// PV is a persistent volume as CSI; one of no migrated plugin stays as it is.
+// PV translates a persistent volume of a migrated plugin to CSI, and returns other volumes
+// unchanged.
 func PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	if !isInTree(pv) {
 		return pv, nil
@@ -78,7 +79,7 @@ func Driver(plugin string) (string, bool) {
 	return driver, err == nil
 }
 
-// PluginOf is the in-tree plugin that a CSI driver stands in for.
+// PluginOf returns the in-tree plugin that a CSI driver replaces.
 func PluginOf(driver string) (string, bool) {
 	if !translator.IsMigratedCSIDriverByName(driver) {
 		return "", false
@@ -87,8 +88,8 @@ func PluginOf(driver string) (string, bool) {
 	return plugin, err == nil
 }
 
-// Class is the class of an in-tree provisioner as its driver understands it; any
-// other stays as it is.
+// Class translates the class of an in-tree provisioner for its driver, and returns other classes
+// unchanged.
 func Class(class *storagev1.StorageClass) (*storagev1.StorageClass, error) {
 	if _, ok := Driver(class.Provisioner); !ok {
 		return class, nil

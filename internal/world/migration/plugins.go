@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Stage is how far the migration of an in-tree plugin is. C-MIG-2
+// Stage is the stage of an in-tree plugin's migration. C-MIG-2
 type Stage string
 
 // The stages.
@@ -53,7 +53,7 @@ func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(histories))
 
-// Since is when a plugin is first enabled and first complete by default.
+// Since returns the versions from which a plugin's migration is enabled, and complete, by default.
 func Since(plugin string) (enabled, complete version.Version) {
 	h := histories[plugin]
 	return h.enabled, h.complete
@@ -74,7 +74,7 @@ func Of(v version.Version) Plugins {
 	return of
 }
 
-// With are the plugins but for those that others say otherwise of.
+// With returns the plugins, with the stages of others in place of its own.
 func (s Plugins) With(others Plugins) Plugins {
 	with := maps.Clone(s)
 	if with == nil {
@@ -97,7 +97,7 @@ func (s Plugins) Validate() error {
 	return nil
 }
 
-// Stage is how far the migration of a plugin is.
+// Stage returns the stage of a plugin's migration.
 func (s Plugins) Stage(plugin string) Stage {
 	if stage, ok := s[plugin]; ok {
 		return stage
@@ -125,8 +125,8 @@ func SetOnNode(n *storagev1.CSINode, plugins []string) bool {
 	return true
 }
 
-// OnNode are the plugins that a CSINode names: compared as they stand, without
-// trimming. C-MIG-3
+// OnNode returns the plugins that a CSINode names. Names are compared literally, without trimming.
+// C-MIG-3
 func OnNode(n *storagev1.CSINode) map[string]bool {
 	if n.Annotations[annotation] == "" {
 		return nil
@@ -138,7 +138,8 @@ func OnNode(n *storagev1.CSINode) map[string]bool {
 	return named
 }
 
-// PV is a persistent volume as CSI; one of no migrated plugin stays as it is.
+// PV translates a persistent volume of a migrated plugin to CSI, and returns other volumes
+// unchanged.
 func (s Plugins) PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	if _, ok := s.Plugin(pv); !ok {
 		return pv, nil
@@ -161,7 +162,7 @@ func (s Plugins) Plugin(pv *corev1.PersistentVolume) (string, bool) {
 	return plugin, ok && s.Stage(plugin) != Disabled
 }
 
-// Driver is the CSI driver that stands in for an in-tree plugin; false if none does.
+// Driver returns the CSI driver that replaces an in-tree plugin; false for none.
 func (s Plugins) Driver(plugin string) (string, bool) {
 	driver, ok := Driver(plugin)
 	return driver, ok && s.Stage(plugin) != Disabled

@@ -1,6 +1,6 @@
 // Package namespaces runs a program again in namespaces in which it may mount, and in which all of
-// its children end with it: in its own mount and process namespace and, for an ordinary user, in a
-// user namespace in which that user is root.
+// its children end with it. These are its own mount and process namespaces and, for an ordinary
+// user, a user namespace in which that user is root.
 //
 // A test binary with driver programs in its clusters begins with it:
 //
@@ -70,8 +70,8 @@ type Options struct {
 	// Rootless runs the program as an ordinary user, for root: the user of sudo, or 65534. Files of
 	// other users are out of reach, as are those of root.
 	Rootless bool
-	// Network gives the program a network of its own, with loopback alone. Default: nil, the
-	// network of this process.
+	// Network gives the program its own network, which has only loopback. Default: nil, the network
+	// of this process.
 	Network *Network
 }
 

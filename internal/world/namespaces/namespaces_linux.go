@@ -35,12 +35,12 @@ var sets = []set{
 // threads of Go's runtimes that wake up every 20 µs.
 const timerSlack = 300 * time.Microsecond
 
-// refused is the failed attempt of Again; nil without one.
+// refused is the failed attempt of Again; nil if it did not fail.
 var refused error
 
 // Again runs this program again, with the same arguments, in the best namespaces that the machine
-// permits, and returns its exit code: as in a shell if a signal ended it. It forwards the signal
-// that ends ctx. If this process is killed, the program is killed, too.
+// permits. It returns the exit code; after a signal it is the code that a shell would return. It
+// forwards the signal that ends ctx. If this process is killed, the program is killed, too.
 func Again(ctx context.Context, o Options) (code int, err error) {
 	permitted := slices.Clone(sets)
 	var as *user

@@ -92,7 +92,7 @@ func (b *bridge) serve() {
 	}
 }
 
-// keep remembers a listener until the end; false if that has come.
+// keep remembers a listener until the end; false after the end.
 func (b *bridge) keep(l net.Listener) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

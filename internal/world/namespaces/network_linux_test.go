@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addresses lists those that the program in a network of its own names, and hidden is another one.
+// addresses is the variable with the addresses that the program in its own network names, and
+// hidden the one with another address.
 const (
 	addresses = "NAMESPACES_TEST_ADDRESSES"
 	hidden    = "NAMESPACES_TEST_HIDDEN"

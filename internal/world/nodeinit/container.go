@@ -17,9 +17,9 @@ import (
 const Container = "csisim-container"
 
 // Fork is the name under which this program is started to start a Container with the same words as
-// process 1 of a new process namespace, and as a child of its own parent. Only a process inside a
-// process namespace can make one within it. ForkWithTerminal also makes its standard input the
-// terminal of the container.
+// process 1 of a new process namespace, which becomes a child of the caller's parent. Only a
+// process inside a process namespace can make one within it. ForkWithTerminal also makes its
+// standard input the terminal of the container.
 const (
 	Fork             = "csisim-fork"
 	ForkWithTerminal = "csisim-fork-terminal"
@@ -71,7 +71,7 @@ func parse(words []string) ContainerProgram {
 	return ContainerProgram{User: parseUser(user), Dir: words[0], Path: words[1], Args: words[3:end], Env: words[end:]}
 }
 
-// userWords is how many words encode a user.
+// userWords is the number of words that encode a user.
 const userWords = 7
 
 func (c ContainerUser) words() []string {

@@ -11,7 +11,7 @@ type calls struct {
 	// machine are calls about the whole machine, which no namespace bounds and no driver makes: for
 	// programs and counters in the kernel, swap, accounting and other kernels.
 	machine []uint32
-	// keys are those of the kernel's keyrings, of which each user has one on the whole machine.
+	// keys are the calls of the kernel's keyrings; each user has one keyring on the whole machine.
 	keys []uint32
 }
 

@@ -11,8 +11,8 @@ import (
 // drivers, in seconds. K-MET-4
 var LatencyBounds = []float64{.1, .25, .5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600}
 
-// Observe counts an operation that has ended. plugin is that of its volume
-// (volume.MetricsName); migrated says that it is one of an in-tree plugin. K-MET-1, C-OP-1
+// Observe counts an operation that has ended. plugin is the plugin of its volume
+// (volume.MetricsName); migrated says that it is a migrated in-tree plugin. K-MET-1, C-OP-1
 func Observe(m *metric.Registry, name, plugin string, migrated bool, took time.Duration, err error) {
 	outcome := "success"
 	if err != nil {

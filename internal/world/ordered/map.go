@@ -1,6 +1,7 @@
 // Package ordered has maps and sets with usually one or two members: the nodes of a volume, the
-// volumes of a pod. They are sorted slices, in which a member takes 16 to 24 bytes; a Go map takes
-// 200 to 300 for its first. A loop visits the keys in order, and must not change the map.
+// volumes of a pod. They are sorted slices, in which a member takes 16 to 24 bytes; the first
+// member of a Go map takes 200 to 300. A loop visits the keys in order, and must not change the
+// map.
 package ordered
 
 import (

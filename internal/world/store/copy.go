@@ -19,8 +19,8 @@ func shallowCopy(obj Object) Object {
 	return fresh.Interface().(Object)
 }
 
-// Fork returns a copy with its own metadata, which shares all else with obj: its fields may be set,
-// but its maps, lists and pointers must not be modified.
+// Fork returns a copy with its own metadata. It shares everything else with obj: its fields may be
+// set, but its maps, lists and pointers must not be modified.
 func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
 
 // withOwnMetadata returns a copy that shares all but the metadata.

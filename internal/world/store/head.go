@@ -49,8 +49,8 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// few is how many objects of a resource are stored in full: compacting so few costs more time than
-// their memory is worth.
+// few is the number of objects of a resource up to which they are stored in full: compacting so few
+// costs more time than their memory is worth.
 const few = 1_000
 
 func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }

@@ -70,8 +70,8 @@ func putHex(text []byte, number uint64) {
 	}
 }
 
-// suffixAlphabet is that of k8s.io/apimachinery's generated names: no vowels and no digits that
-// resemble them, so that no words appear.
+// suffixAlphabet is the alphabet of generated names in k8s.io/apimachinery. It lacks vowels and
+// digits that resemble them, so that no words appear.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 func countedSuffixes() func() string {

@@ -19,7 +19,8 @@ type Resource struct {
 	Status bool
 	// Generation means that metadata.generation counts the changes of the spec.
 	Generation bool
-	// Qualified means that the plural name alone finds another resource: this one needs its group.
+	// Qualified means that the plural name without a group finds another resource: this resource
+	// needs its group.
 	Qualified bool
 	// New makes an empty object of the kind.
 	New func() Object

@@ -13,7 +13,7 @@ type Shared struct {
 	sizes map[size]any // maps of one size
 }
 
-// maxShared is how many different maps are held before it starts again.
+// maxShared bounds the different maps that are kept before sharing starts from the beginning.
 const maxShared = 4096
 
 // size is a list of one resource.

@@ -13,7 +13,7 @@ type Store struct {
 	latest      *commit
 	moment      *moment // of the latest commit, while views may lag
 	versioned   bool    // views may lag
-	sinceKept   int     // moments since the last one that keeps its state
+	sinceKept   int     // moments since the last one with a kept state
 	subscribers byResource[audience]
 	observers   []func(Commit)
 	guard       guard

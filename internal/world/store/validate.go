@@ -1,8 +1,9 @@
 package store
 
-// Validate returns all errors that the API server would report for a new object by its own rules,
-// whatever else the store contains. Admission by other objects (a namespace, a quota, a priority
-// class) is not checked. The error is the API server's Invalid; nil if the object is valid.
+// Validate returns all errors that the API server would report for a new object by the rules of its
+// kind, independent of the store's content. Admission by other objects (a namespace, a quota, a
+// priority class) is not checked. The error is the API server's Invalid; nil if the object is
+// valid.
 func (s *Store) Validate(res *Resource, given Object) error {
 	obj := given.DeepCopyObject().(Object)
 	obj.GetObjectKind().SetGroupVersionKind(res.GVK)

@@ -5,7 +5,7 @@ import (
 )
 
 // Create stores a new object. The caller keeps obj; the returned object is the stored one and must
-// not be modified. Errors are those of the API server.
+// not be modified. Errors have the form of the API server's errors.
 func Create[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.CreateObject(resourceFor[T](), obj))
 }

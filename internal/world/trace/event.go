@@ -68,7 +68,7 @@ type Event struct {
 	Cause uint64
 	// At is the virtual time since the run began; for a call, its start.
 	At time.Duration
-	// Name is that of an object, "ns/name" or "name"; for a Kubernetes event "Kind/name".
+	// Name is the name of an object, "ns/name" or "name"; for a Kubernetes event "Kind/name".
 	Name string
 	// Message is free text: an event's or an error's message, a step.
 	Message string
@@ -79,8 +79,8 @@ type Event struct {
 
 // Site is the common part of the many events of one sort at one place.
 type Site struct {
-	// Cluster is the cluster of the event, in a run with several; empty if it happened in none of
-	// them.
+	// Cluster is the cluster of the event, in a run with several; empty for an event outside the
+	// clusters.
 	Cluster string
 	Kind    Kind
 	// Actor is the component that acted, such as "attachdetach-controller" or "kubelet".
@@ -115,8 +115,8 @@ type Diff struct {
 	Old, New runtime.Object
 }
 
-// Count returns how often a Kubernetes event was emitted; 0 for one without a count, and for all
-// other events.
+// Count returns the number of emissions of a Kubernetes event; 0 for an event without a count, and
+// for all other events.
 func (e *Event) Count() int32 {
 	count, _ := e.Detail.(int32)
 	return count

@@ -33,7 +33,7 @@ type Line struct {
 	Code    string         `json:"code,omitempty"`
 	Ms      int64          `json:"ms,omitempty"`
 	Inj     string         `json:"inj,omitempty"`
-	// Release is that of the driver which received a call, if it has several.
+	// Release is the release of the driver which received a call, if it has several.
 	Release string `json:"release,omitempty"`
 	// Real is the real time of an event that was imported from logs, and Src the places in them,
 	// "file:line" each.

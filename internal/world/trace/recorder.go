@@ -53,7 +53,8 @@ func (r *Recorder) Of(cluster string) *Recorder {
 	return other
 }
 
-// fewEvents is how many events share nothing: finding equal parts costs more than storing so few.
+// fewEvents is the number of events up to which they share nothing: finding equal parts costs more
+// than storing so few.
 const fewEvents = 1_000
 
 // areFew reports whether the next event shares nothing with others.
@@ -234,7 +235,7 @@ func (r *Recorder) passing(e *Event) *passing {
 	return nil
 }
 
-// limit is how many events of a sort are kept.
+// limit bounds the events of a sort that are kept.
 func (r *Recorder) limit(sort *passing) int {
 	if sort == &r.calls {
 		return r.keepCalls

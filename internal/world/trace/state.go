@@ -19,8 +19,8 @@ const (
 // IsState reports whether the kind is a state, not an event.
 func (k Kind) IsState() bool { return k == Waits || k == CacheUpdated || k == Kept || k == MadeWith }
 
-// WaitsFor is the Detail of Waits: the names of processes by the condition that they wait for; ""
-// for those that wait for nothing any more.
+// WaitsFor is the Detail of Waits: the names of processes by the condition for which they wait; ""
+// if they no longer wait.
 type WaitsFor map[string][]string
 
 // CacheUpdate is the Detail of CacheUpdated.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Versions are those that made a recording. The zero value names none.
+// Versions are the versions of the programs that made a recording. The zero value names none.
 type Versions struct {
 	Csisim     string `json:"csisim,omitempty"`
 	Kubernetes string `json:"kubernetes,omitempty"` // of the control plane at the start

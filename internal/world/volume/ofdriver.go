@@ -11,7 +11,7 @@ import (
 
 // OfDriver is a volume of a pod that a driver publishes.
 type OfDriver struct {
-	// Name is that of its PersistentVolume; of an inline volume, its own in the pod.
+	// Name is the name of its PersistentVolume; for an inline volume, its name in the pod.
 	Name           string
 	Driver, Handle string
 	// Block means that it is a device, ReadOnly that the pod requests it read-only.

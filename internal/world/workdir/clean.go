@@ -55,7 +55,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// killPatience is how long killed processes may take to disappear.
+// killPatience bounds the time that killed processes may take to disappear.
 const killPatience = 5 * time.Second
 
 var runName = lazyregexp.New(`^csisim-([0-9]+)-[0-9]+$`)

@@ -23,7 +23,7 @@ const (
 	loopTrace   = "loop %s %d %d"  // device, file system and inode of its file
 	freedTrace  = "freed %s %d %d" // the same device, when it was detached
 	memoryTrace = "memory %d"      // a file system in memory
-	goneTrace   = "gone %d"        // one that does not belong to the run any more
+	goneTrace   = "gone %d"        // an entry that no longer belongs to the run
 	runsTrace   = "runs %d"        // one with the directories of runs
 )
 

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Expectations are the pods that a controller has made and ended for an owner and that
-// its cache does not show so yet: to act again before it does would be to act twice.
+// Expectations are the pods that a controller has made and ended for an owner and that its cache
+// does not show yet: until it does, the controller would repeat the action.
 type Expectations struct {
 	made, ended map[types.UID]map[types.UID]bool // by owner
 }

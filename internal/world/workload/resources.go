@@ -16,22 +16,22 @@ func AmountOf(name corev1.ResourceName, q resource.Quantity) int64 {
 	return q.Value()
 }
 
-// IsExtendedResource reports whether a resource is one of those that vendors name.
-// [pkg/apis/core/v1/helper IsExtendedResourceName]
+// IsExtendedResource reports whether a vendor defines a resource. [pkg/apis/core/v1/helper
+// IsExtendedResourceName]
 func IsExtendedResource(name corev1.ResourceName) bool {
 	native := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 	return !native && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 }
 
-// HostPort is a port of a node that a container asks for.
+// HostPort is a port of a node that a container requests.
 type HostPort struct {
 	ip       string
 	protocol corev1.Protocol
 	port     int32
 }
 
-// HostPorts lists the ports of its node that a pod asks for. Those of init containers count if
-// they run beside the others.
+// HostPorts lists the ports of its node that a pod requests. Ports of init containers count if
+// these run beside the other containers.
 func HostPorts(pod *corev1.Pod) (ports []HostPort) {
 	add := func(c *corev1.Container) {
 		for _, p := range c.Ports {

@@ -49,7 +49,7 @@ func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// Owner is the object of a kind that controls another; false if none does.
+// Owner returns the object of a kind that controls another; false for none.
 func Owner(of store.Object, kind string) (key store.Key, uid types.UID, ok bool) {
 	owner := metav1.GetControllerOf(of)
 	if owner == nil || owner.Kind != kind {

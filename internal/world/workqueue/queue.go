@@ -39,7 +39,7 @@ func Workers(n int) Options {
 }
 
 // Rest is the error of a handler that wants its key again after a delay of its
-// own. The key's failures stay as they are, unless they are forgotten.
+// own. The key's failures are kept, unless they are forgotten.
 type Rest struct {
 	Why    string
 	For    time.Duration
@@ -67,7 +67,7 @@ type Queue[K comparable] struct {
 	bucket   *rate.Limiter // of all retries; nil before the first, and for no limit
 }
 
-// place is where a key is.
+// place is the state of a key in the queue.
 type place uint8
 
 const (
@@ -235,5 +235,5 @@ func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
 // Delayed are the keys that wait for a delay, and when it ends; not to be changed.
 func (q *Queue[K]) Delayed() map[K]time.Duration { return q.later }
 
-// Failures is how often in a row the key has failed.
+// Failures returns the number of consecutive failures of the key.
 func (q *Queue[K]) Failures(key K) int { return q.failures[key] }

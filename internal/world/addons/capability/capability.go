@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// Name is the name of a capability; empty for one that says nothing.
+// Name returns the name of a capability; empty for an empty one.
 func Name(c *identity.Capability) string {
 	m := c.ProtoReflect()
 	group := m.WhichOneof(m.Descriptor().Oneofs().ByName("type"))
@@ -27,7 +27,7 @@ func Name(c *identity.Capability) string {
 	return string(group.Name()) + "." + string(value.Name())
 }
 
-// Named is the capability of that name; nil if there is none.
+// Named returns the capability with a name; nil for none.
 func Named(name string) *identity.Capability {
 	group, value, _ := strings.Cut(name, ".")
 	c := &identity.Capability{}

@@ -1,6 +1,6 @@
-// Package registry is where the messages of CSI-Addons are registered, in place of the
-// registry of the process: a driver's tests may link the project's own package for the
-// same messages, and a name can be in the registry of a process once only.
+// Package registry registers the messages of CSI-Addons in place of the registry of the process. A
+// driver's tests may link the project's own package for the same messages, and a process may
+// register a name only once.
 package registry
 
 import (

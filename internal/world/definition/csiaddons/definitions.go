@@ -76,7 +76,7 @@ func (k kind) definition() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// column is one of the columns of kubectl get; one with a priority is in wide output only.
+// column is a column of kubectl get; a column with a priority is only in wide output.
 type column struct {
 	name, kind, path string
 	priority         int32
