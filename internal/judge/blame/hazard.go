@@ -86,7 +86,7 @@ func Hazards(events []*trace.Event, end time.Duration) []*Hazard {
 	return slices.DeleteFunc(slices.Clone(hazards), func(h *Hazard) bool { return !h.befell(history{events, end}) })
 }
 
-// restarted is when kube-controller-manager was last started again, if it was.
+// restarted returns the time of the last restart of kube-controller-manager, if it was restarted.
 func (h history) restarted() (at time.Duration, again bool) {
 	for _, e := range slices.Backward(h.events) {
 		if e.Is(trace.Controller, trace.Started) && e.Detail.(trace.Transition).Name == "kube-controller-manager" {

@@ -14,7 +14,7 @@ const staysMounted verdict.Form = "does not unmount a broken file system"
 // brokenMounts is the effect of a fault by which mounted file systems fail.
 const brokenMounts trace.Effect = "fail-mounted"
 
-// mostRefusals is how many failures in a row show that a driver would fail for good.
+// mostRefusals is the number of failures in a row that show that a driver would fail for good.
 const mostRefusals = 3
 
 // StaysMounted returns a remark for each method that did not unmount a volume with a failed file
@@ -63,7 +63,7 @@ func staying(e *trace.Event) verdict.Verdict {
 		verdict.Kept(path.Base(e.Method)), e.Message))
 }
 
-// Advice returns advice about a remark of this package; empty for one without.
+// Advice returns advice about a remark of this package; empty for other verdicts.
 func Advice(v verdict.Verdict) string {
 	if v.Form != staysMounted {
 		return ""

@@ -13,8 +13,8 @@ import (
 // WrongRequest is the form of a call that lacks the content of earlier answers.
 const WrongRequest verdict.Form = "wrong request"
 
-// handed holds the answers and requests of a volume's calls, as far as they are certain. It is nil
-// for a volume without known calls.
+// handed holds the answers and requests of a volume's calls that are certain. It is nil for a
+// volume without known calls.
 type handed struct {
 	// The volume was created in this run: the other fields are known.
 	made     bool
@@ -22,7 +22,7 @@ type handed struct {
 	contexts []map[string]string // of the volume
 	// By node id: contexts of its attachment that its caller has received.
 	attached map[string][]map[string]string
-	// By node: its staging path; empty if there may be another one.
+	// By node: its staging path; empty if it may have another one, too.
 	staging map[string]string
 }
 
@@ -102,7 +102,7 @@ func (w *Watch) isGiven(call *trace.Event, r used) {
 	}
 }
 
-// idOf is the id by which a driver knows a node; empty if that is not certain.
+// idOf returns the id of a node in a driver; empty if it is not certain.
 func (w *Watch) idOf(driver, node string) (id string) {
 	if w.renames[key{driver, node}] {
 		return ""

@@ -20,7 +20,8 @@ type lock struct {
 	since time.Duration // of the first ABORTED without another call, 0 for none
 }
 
-// lockOf is that of the volume that a call is about; nil if it is about none.
+// lockOf returns the lock of the volume that a call names, and the volume's id; nil if it names
+// none.
 func (w *Watch) lockOf(call *trace.Event) (*lock, string) {
 	about, ok := call.Request.(interface{ GetVolumeId() string })
 	if !ok {

@@ -122,7 +122,7 @@ func (w *Watch) Began(call *trace.Event) {
 }
 
 // left returns the certainty while a call is under way that undoes the state. Two calls may run at
-// once, such as those of a killed caller and of its successor: then the error of one does not show
+// once, for example of a killed caller and of its successor: then the error of one does not show
 // the effect of the other.
 func (c certainty) left() certainty {
 	switch c {

@@ -93,8 +93,8 @@ func UnmountsLazily(method, path string) verdict.Verdict {
 		"%s was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then", path))
 }
 
-// CheckContradiction holds the answer to a call that contradicts one which has just
-// been answered OK against the CSI spec, which wants it to be refused.
+// CheckContradiction checks the answer to a call that contradicts an earlier call, which was
+// answered OK. The CSI spec requires an error.
 func CheckContradiction(method string, err error, contradiction string) []verdict.Verdict {
 	if err != nil {
 		return nil

@@ -13,9 +13,9 @@ type Filling struct {
 	Empty, Full, Again *csi.NodeGetVolumeStatsResponse
 }
 
-// Swapped reports whether used is answered as available, and available as used: the one falls and
-// the other rises when bytes are written, and both come back. If either stays as it is, the driver
-// may measure later, or another thing than this volume.
+// Swapped reports whether used and available are confused: when bytes are written, available rises
+// and used falls, and both return to their values afterwards. If either value is unchanged, the
+// driver may measure later, or measure another file system than this volume.
 func (f Filling) Swapped() bool {
 	return f.reversed(f.Empty, f.Full) && f.reversed(f.Again, f.Full)
 }

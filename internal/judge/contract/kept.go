@@ -45,7 +45,7 @@ func (f *findings) keep(field, rule string) {
 	}
 }
 
-// keptRules are those that were kept and not broken as well, each once.
+// keptRules returns the rules that were kept and never broken, without repetitions.
 func (f *findings) keptRules(prefix string) []Kept {
 	seen, broken := map[Kept]bool{}, map[string]bool{}
 	for _, v := range f.list {

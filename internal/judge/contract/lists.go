@@ -75,7 +75,7 @@ func RefusesPage(method string, err error) verdict.Verdict {
 	return Broken(method, refusesPages, verdict.Say("%v", verdict.Kept(s.Code())).Aside(" (%s)", s.Message()))
 }
 
-// both are those that are in two lists.
+// both returns the elements that are in two lists.
 func both(one, other []string) []string {
 	has := setOf(other)
 	return slices.DeleteFunc(slices.Clone(one), func(id string) bool { return !has[id] })

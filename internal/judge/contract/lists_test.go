@@ -33,7 +33,7 @@ func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
 	}
 }
 
-// C-SNAP-37: csi-snapshotter takes a snapshot that is listed for one that exists.
+// C-SNAP-37: csi-snapshotter assumes that a listed snapshot exists.
 func TestADeletedSnapshotIsNotListed(t *testing.T) {
 	notFound := status.Error(codes.NotFound, "no such snapshot")
 	for _, c := range []struct {

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// GroupOf returns the group for which NodePublishVolume mounts a volume; false if there is none or
-// if the volume is published read-only. It is also false if the mount flags name a group, since a
-// driver may prefer that one.
+// GroupOf returns the group for which NodePublishVolume mounts a volume; false without a group or
+// for a read-only volume. It is also false if the mount flags name a group, since a driver may
+// prefer that one.
 func GroupOf(request *csi.NodePublishVolumeRequest) (gid uint32, ok bool) {
 	mount := request.GetVolumeCapability().GetMount()
 	id, err := strconv.ParseUint(mount.GetVolumeMountGroup(), 10, 32)

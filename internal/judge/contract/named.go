@@ -51,7 +51,7 @@ func (n *Named) Answered(method string, request, answer proto.Message) []verdict
 	return nil
 }
 
-// Other is the id of another object that a method has made, the first by name; empty if there is
+// Other returns the id of another object that a method has made, the first one by name; empty for
 // none.
 func (n *Named) Other(method, id string) string {
 	for _, made := range slices.SortedFunc(maps.Keys(n.made), func(a, b label) int { return strings.Compare(a.text, b.text) }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// CSI "CreateVolume", "CreateSnapshot": a name stands for one object, and so does an id, even if
+// CSI "CreateVolume", "CreateSnapshot": a name identifies one object, and so does an id, even if
 // answers are lost.
 func TestANameMeansOneThing(t *testing.T) {
 	const create, remove, snap = "Controller/CreateVolume", "Controller/DeleteVolume", "Controller/CreateSnapshot"

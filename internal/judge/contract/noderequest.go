@@ -45,7 +45,7 @@ func (f *findings) nodeRequest(req proto.Message, caps Caps) {
 }
 
 // inline is the key with which Kubernetes marks a volume that lives as long as its pod, if the
-// driver asks for podInfoOnMount: it is published without being staged. K-PUB-4
+// driver requires podInfoOnMount. Such a volume is published without being staged. K-PUB-4
 const inline = "csi.storage.k8s.io/ephemeral"
 
 func isInline(r *csi.NodePublishVolumeRequest) bool {

@@ -9,8 +9,8 @@ import (
 )
 
 // Pages follows one list of a driver from page to page, and sees when there will be no
-// last one. Kubernetes would ask on until its timeout, ever so often; a call that takes no
-// virtual time has none.
+// last one. Kubernetes would request pages until its timeout; a call that takes no virtual time has
+// none.
 type Pages struct {
 	tokens, ids map[string]bool
 	count       int

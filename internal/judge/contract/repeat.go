@@ -21,14 +21,13 @@ type Outcome struct {
 	// Mounts are the mounts at the paths of a request to a node, a line each.
 	Mounts []string
 	// Writable means that a volume that was published read-only can be written to where it is
-	// published. Within is the path in which a container that has it read-only can write; empty if
-	// none.
+	// published. Within is a path at which a container that mounts it read-only can write; empty
+	// for none.
 	Writable bool
 	Within   string
-	// Left is a file that is left where a volume was published; empty if there is none.
+	// Left is a file that remains at the place where a volume was published; empty for none.
 	Left string
-	// Volumes are the volumes that the backend lists, as far as the request can be
-	// about them.
+	// Volumes are the volumes in the backend's list that the request can concern.
 	Volumes []Listed
 }
 

@@ -40,8 +40,8 @@ type limited struct {
 	inside []limited // of messages
 }
 
-// limits are those of the fields of messages, by descriptor: each call is measured, and most fields
-// have none.
+// limits has the limits of the fields of messages, by descriptor: each call is measured, and most
+// fields have no limit.
 var limits sync.Map
 
 // limitsOf returns the fields of a message to measure, in the order of its definition. No message
@@ -83,7 +83,7 @@ func (f *findings) sizesOf(m proto.Message) {
 	f.sizes(nil, message, limitsOf(message.Descriptor()))
 }
 
-// place is where a message stands: in a field of another one. Nil is the outermost.
+// place is the position of a message: in a field of another message. Nil is the outermost.
 type place struct {
 	in    *place
 	field protoreflect.FieldDescriptor

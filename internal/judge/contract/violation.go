@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Section is the address of the CSI spec's section about a method, in the version of the bindings;
-// of a method of CSI-Addons, that of its service; empty of no method.
+// Section is the address of the CSI spec's section about a method, in the version of the bindings.
+// For a method of CSI-Addons it is the address of its service; for no method it is empty.
 func Section(method string) string {
 	if method == "" {
 		return ""
@@ -71,8 +71,8 @@ type findings struct {
 	kept   []Kept
 }
 
-// mostOfOne is how many breaches of one rule by one field are reported of a message: each entry of
-// a list may break it.
+// mostOfOne bounds the reported breaches of one rule by one field of a message: each entry of a
+// list may break it.
 const mostOfOne = 20
 
 // message is the name of the message.

@@ -81,8 +81,8 @@ type Check struct {
 	sources   map[Volume]bool  // a copy of them has begun
 }
 
-// known are the contents of a volume: one or, where each machine has content of its
-// own, one for each node.
+// known has the contents of a volume: one or, if each machine has separate content, one for each
+// node.
 type known = ordered.Map[string, record]
 
 // record describes the last write.
@@ -265,7 +265,7 @@ const (
 	daemonDied verdict.Form = "data lost, as the FUSE daemon of the volume has exited"
 )
 
-// Advice helps with verdicts of known causes; empty for others.
+// Advice returns advice about verdicts with known causes; empty for others.
 func Advice(v verdict.Verdict) string {
 	switch v.Form {
 	case daemonDied:
@@ -303,7 +303,8 @@ func (c *Check) say(u Use, v verdict.Verdict, text string) {
 // shows: a machine in memory, except for its storages.
 type ownContent interface{ IsShared(path string) bool }
 
-// place is where the volume's content lives: the node where it has its own, else empty.
+// place returns the node of the volume's content if each node has separate content; otherwise it is
+// empty.
 func place(u Use) string {
 	if m, is := u.Machine.(ownContent); is && !m.IsShared(u.Path) {
 		return u.Node

@@ -52,8 +52,8 @@ func (a *accountant) nodeIDOf(driver, node string) string {
 	return node
 }
 
-// backend enters the volumes, attachments and snapshots of a driver that no object
-// accounts for: by its own lists or, where it has none, by its answers.
+// backend enters the volumes, attachments and snapshots of a driver that no object accounts for. It
+// uses the driver's lists or, without a list, its answers.
 func (a *accountant) backend(d *Backend) {
 	held, err := d.Holds()
 	if err != nil {
@@ -138,8 +138,8 @@ func (a *accountant) hasVolume(driver, handle string) bool {
 	return false
 }
 
-// isWanted reports whether a volume without a PersistentVolume is about to get one,
-// or is an inline volume of a pod that is there.
+// isWanted reports whether a volume without a PersistentVolume is about to get one, or is an inline
+// volume of an existing pod.
 func (a *accountant) isWanted(d *Backend, v HeldVolume) bool {
 	if made := a.history.Creation(d.Driver, "CreateVolume", v.ID); made != nil && a.claimWaits(VolumeName(made)) {
 		return true
@@ -166,8 +166,8 @@ func (a *accountant) claimWaits(name string) bool {
 	return false
 }
 
-// nodesByID are the nodes that may be meant by a node id: a plugin has it there, or an
-// attachment to the node says it, since a program gives its own id.
+// nodesByID returns the nodes that a node id may denote: a plugin on the node uses the id, or an
+// attachment to the node names it, since a program chooses its id.
 func (a *accountant) nodesByID(d *Backend) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(id, node string) {

@@ -54,8 +54,8 @@ func (h *History) ofController(e *Entry, make, driver, sidecar string, about fun
 	h.litterOf(e, sidecar+"/"+driver)
 }
 
-// Volume blames for a volume that a backend has. name is the one that
-// CreateVolume asked for, empty if the backend does not list it.
+// Volume fills in the calls of a volume that a backend has. name is the name in CreateVolume, empty
+// if the backend does not list it.
 func (h *History) Volume(e *Entry, driver, id, name string) {
 	h.created(e, "CreateVolume", driver, "csi-provisioner", "volume_id", id, name)
 }
@@ -151,8 +151,8 @@ func attaches(id, nodeID string) func(*trace.Event) bool {
 	}
 }
 
-// Created are the ids of the volumes, snapshots or groups of snapshots that a driver answered to
-// calls of the method and did not delete since, by its own answers.
+// Created returns the ids of the volumes, snapshots or groups of snapshots in a driver's answers to
+// calls of the method, without those that it has deleted since, according to its answers.
 func (h *History) Created(driver, make string) []string {
 	var ids []string
 	field := map[string]protoreflect.Name{

@@ -98,7 +98,7 @@ func (h *History) inStep(e *trace.Event) *StepEvent {
 }
 
 // blame fills in two calls of an entry: the call that made it, and the call that should have undone
-// it. made is the first one if it was seen. about selects the calls of the entry.
+// it. made is the first of them if it was observed. about selects the calls of the entry.
 func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
 	undo := undoes[make]
 	var undone *trace.Event
@@ -163,8 +163,7 @@ func text(m proto.Message, name protoreflect.Name) string {
 	return m.ProtoReflect().Get(field).String()
 }
 
-// volumeOf is the volume that a call is about: its id or, where it is to be made,
-// its name.
+// volumeOf returns the volume of a call: its id or, if it has yet to be made, its name.
 func volumeOf(call *trace.Event) string {
 	if id := text(call.Request, "volume_id"); id != "" {
 		return id

@@ -21,11 +21,11 @@ type Ledger struct {
 	Unseen []string
 }
 
-// Cluster is the cluster to look at.
+// Cluster is the cluster to examine.
 type Cluster struct {
 	Store *store.Store
-	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil if
-	// there is none.
+	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil without
+	// one.
 	Elsewhere *store.Store
 	Trace     *trace.Recorder
 	// Watch has followed the calls of the run.

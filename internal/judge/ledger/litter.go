@@ -43,9 +43,9 @@ func (h *History) litterOf(e *Entry, who string) {
 	}
 }
 
-// wrappedProbe is the kubelet's message about a mount that failed when it requested the driver's
-// capabilities to see whether it stages: before NodePublishVolume, with any outcome of an earlier
-// one.
+// wrappedProbe is the kubelet's message about a mount that failed because the request for the
+// driver's capabilities failed. That request precedes NodePublishVolume, and an earlier
+// NodePublishVolume may have had any outcome.
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 
 // forgottenPublish notes that the kubelet had no outcome of NodePublishVolume, and then treated the

@@ -124,7 +124,7 @@ func (w *litterWalk) leaves(name string) bool {
 	return found
 }
 
-// list are the paths of a directory's entries; none if it is no directory.
+// list returns the paths of a directory's entries; none for another type of file.
 func (w *litterWalk) list(dir string) []string {
 	entries, err := w.node.Machine.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

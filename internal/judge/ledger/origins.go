@@ -56,8 +56,7 @@ func (s *Origins) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	s.seen[scope] = now
 }
 
-// fromBefore is the call in which a thing, or the nearest of those that it descends from, was seen
-// before.
+// fromBefore returns the call in which a thing, or its nearest known ancestor, was seen before.
 func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
 	made, known = before[key]
 	for range len(parents) { // each of them once
@@ -93,7 +92,7 @@ func (s *Origins) maker(thing Thing, node string, ended *trace.Event) *trace.Eve
 	return ended
 }
 
-// isAt reports whether a thing is where the call was to put something.
+// isAt reports whether a thing is at the path of a call's target.
 func isAt(thing Thing, call *trace.Event) bool {
 	field := protoreflect.Name("target_path")
 	if method(call) == "NodeStageVolume" {

@@ -47,8 +47,8 @@ type Place struct {
 	Staging, Target, Beneath string
 	// Kubelet says that the kubelet makes it, and not the driver.
 	Kubelet bool
-	// Container says that it is a termination log, or its directory: it stays as long as the
-	// directory of the pod. K-POD-16
+	// Container marks a termination log, or its directory: it stays as long as the directory of the
+	// pod. K-POD-16
 	Container bool
 }
 

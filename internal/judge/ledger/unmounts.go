@@ -13,18 +13,18 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Unmounts finds out which call takes off a mount that is not its own: that of another
-// volume, or one that the kubelet has made. Machines are looked at before and after
-// every call; those under way in between are suspected.
+// Unmounts determines the call that removes a foreign mount: a mount of another volume, or one that
+// the kubelet has made. Machines are looked at before and after every call; those under way in
+// between are suspected.
 type Unmounts struct{ machines map[string]*mounted }
 
 // Unmount is a mount that vanished although no call was to unmount it.
 type Unmount struct {
 	Target string
 	Owner  string // in words
-	// Calls are those during which it vanished: one of them unmounted it.
+	// Calls are the calls during which it vanished: one of them unmounted it.
 	Calls []*trace.Event
-	// Started is the driver that was started meanwhile; empty if none was.
+	// Started is the driver that was started meanwhile; empty if no driver was.
 	Started string
 }
 
@@ -32,7 +32,8 @@ type Unmount struct {
 type mounted struct {
 	seen  View
 	calls []underWay
-	// settled are the calls that mounted something, by its path, as long as no other is about that.
+	// settled has the calls that mounted something, by path, as long as no other call concerns the
+	// path.
 	settled map[string]*trace.Event
 	// uncertain are the paths of calls that were to undo something and have an outcome that is
 	// unknown to their caller: it may happen at any time.
@@ -40,7 +41,7 @@ type mounted struct {
 	// late are the paths of calls that were to mount something and have an outcome that is unknown
 	// to their caller: it may happen at any time.
 	late map[string]bool
-	// laid are how many mounts lie on others, by their path, that came with one at another path.
+	// laid counts, by path, the mounts on top of others that propagated from another path.
 	laid map[string]int
 }
 
@@ -243,7 +244,7 @@ func isKubelets(target string) bool {
 	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, dir.blockDir()+"/"))
 }
 
-// without are the elements of a list, as often as they are not in the other.
+// without returns the elements of a list without those of the other, counting repetitions.
 func without[T comparable](list, other []T) (rest []T) {
 	count := map[T]int{}
 	for _, e := range other {
@@ -260,7 +261,7 @@ func without[T comparable](list, other []T) (rest []T) {
 // foreignMount is the form of a verdict on an unmount.
 const foreignMount verdict.Form = "foreign mount"
 
-// Verdict returns the verdict on the unmount; node is where it happened.
+// Verdict returns the verdict on the unmount; node is its node.
 func (u Unmount) Verdict(node string) verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.ForeignMounts, Form: foreignMount, Node: node, Found: []string{u.On(node)}}
 	if len(u.Calls) == 1 {
@@ -269,7 +270,7 @@ func (u Unmount) Verdict(node string) verdict.Verdict {
 	return v.Worded(verdict.Say("%s: %s", verdict.Kept(foreignMount), verdict.Quoted(u.On(node))))
 }
 
-// On is the unmount in one line; node is where it happened.
+// On describes the unmount in one line; node is its node.
 func (u Unmount) On(node string) string {
 	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Owner)
 	if u.Started != "" {

@@ -20,7 +20,7 @@ type Watch struct {
 	DriverOf func(m machine.Machine, pid int) string
 	// Renamed is a text without the random parts of the run's paths.
 	Renamed func(text string) string
-	// Programs are those of a driver that run. Default: it has none.
+	// Programs returns the running programs of a driver. Default: it has none.
 	Programs func(driver string) []Program
 
 	trace    *trace.Recorder
@@ -151,12 +151,12 @@ func (a *accountant) loops() {
 	}
 }
 
-// strayPatience is the wall time in which a process may be about to end by itself: on a busy
+// strayPatience bounds the wall time for which a process may be about to end by itself: on a busy
 // computer that takes a moment.
 const strayPatience = time.Second
 
-// strays enters the processes that a driver started in a call and left, though no
-// volume needs them: a driver's own are those that it starts without a call.
+// strays enters the processes that a driver started in a call and left running although no volume
+// needs them. Processes that a driver starts outside calls are its own.
 func (a *accountant) strays(m machine.Machine) {
 	left := a.straysNow(m)
 	for end := time.Now().Add(strayPatience); len(left) > 0 && time.Now().Before(end); left = a.straysNow(m) {

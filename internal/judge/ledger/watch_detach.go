@@ -39,7 +39,7 @@ func (w *Watch) MountedStill(m machine.Machine, detach *trace.Event) (all []Left
 	return all
 }
 
-// undoOf returns the last call that was to undo another one; nil if there was none.
+// undoOf returns the last call that should have undone another one; nil for none.
 func (w *Watch) undoOf(made *trace.Event) *trace.Event {
 	for _, e := range slices.Backward(w.trace.Events()) {
 		switch {

@@ -73,8 +73,8 @@ func (j *Judge) Check(c Call, before Before, err error) {
 	j.Note(c, found)
 }
 
-// checkAround looks whether the directory above is still there. Of a call that was given up the
-// kubelet may have gone on.
+// checkAround looks whether the directory above is still there. The kubelet may have continued
+// after a call that it gave up.
 func checkAround(c Call, before Before) []verdict.Verdict {
 	if before.above == "" || c.GivenUp() {
 		return nil

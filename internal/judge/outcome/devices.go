@@ -28,7 +28,7 @@ type device struct {
 	had     map[string]int64 // by node: the largest device that was published there
 }
 
-// deviceAt is where it is published.
+// deviceAt is the place at which a device is published.
 type deviceAt struct {
 	node, path string
 	machine    sized
@@ -144,7 +144,7 @@ func (j *Judge) checkStats(c Call, d device, path string) []verdict.Verdict {
 	return j.Seen(c, contract.CheckStats(c.Method(), answer, known), "the total that is answered is the size of the volume")
 }
 
-// checkSize looks at a device; one that cannot be seen is as it should be.
+// checkSize checks the size of a device; a device that cannot be read counts as correct.
 func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
 	has, err := at.machine.DeviceBytes(at.path)
 	if err != nil {
@@ -153,7 +153,7 @@ func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
 	return j.Seen(c, contract.CheckDeviceSize(c.Method(), at.path, has, least), "the device that is published is as large as was answered")
 }
 
-// checkNotSmaller looks whether a device is smaller than one that a container of the node had. An
+// checkNotSmaller checks that a device is not smaller than it was in a container of the node. An
 // expansion that required less is to blame.
 func (j *Judge) checkNotSmaller(c Call, at deviceAt) []verdict.Verdict {
 	has, err := at.machine.DeviceBytes(at.path)

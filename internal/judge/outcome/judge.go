@@ -19,7 +19,7 @@ import (
 type Judge struct {
 	// Strict makes breaches of the CSI spec of remarks.
 	Strict bool
-	// Rename returns a text of a verdict as it is recorded.
+	// Rename changes a text of a verdict for the trace.
 	Rename func(string) string
 
 	trace      *trace.Recorder

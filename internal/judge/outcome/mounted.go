@@ -25,7 +25,7 @@ func mountPath(c Call) (path string, filesystem bool) {
 	return "", false
 }
 
-// mountsAt counts the mounts at a path; false if the machine does not know.
+// mountsAt counts the mounts at a path; false if the machine cannot count them.
 func mountsAt(c Call, path string) (n int, known bool) {
 	if c.Machine() == nil || path == "" {
 		return 0, false
@@ -35,8 +35,9 @@ func mountsAt(c Call, path string) (n int, known bool) {
 }
 
 // CheckMounted compares the mounts at the path of the call, once the driver has answered OK, with
-// those before. A repeated call adds none. A call that mounts leaves a mount, so that one without
-// is reported if the driver is known to mount in such calls. A lost answer changes neither.
+// those before. A repeated call adds none. A call of a driver that mounts has to leave a mount; a
+// missing one is reported if the driver is known to mount in such calls. A lost answer changes
+// neither.
 func (j *Judge) CheckMounted(c Call, before Before) {
 	path, filesystem := mountPath(c)
 	n, known := mountsAt(c, path)

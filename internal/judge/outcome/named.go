@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// NoteNamed notes the objects that a driver has made or deleted, whether or not its caller ever
-// gets the answer: a second object under one name is a breach either way.
+// NoteNamed notes the objects that a driver has made or deleted, even if its caller never receives
+// the answer: a second object with the same name is a breach either way.
 func (j *Judge) NoteNamed(c Call, answer proto.Message) {
 	named := j.named[c.Driver()]
 	if named == nil {

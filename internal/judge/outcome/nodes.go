@@ -7,7 +7,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// OtherNode is the id of another node of the driver; empty if there is none.
+// OtherNode returns the id of another node of the driver; empty for none.
 func (j *Judge) OtherNode(driver, id string) string {
 	nodes := j.nodeIDs[driver]
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
@@ -18,7 +18,7 @@ func (j *Judge) OtherNode(driver, id string) string {
 	return ""
 }
 
-// OtherVolume is the id of another volume that the driver has made; empty if there is none.
+// OtherVolume returns the id of another volume that the driver has made; empty for none.
 func (j *Judge) OtherVolume(driver, id string) string {
 	named := j.named[driver]
 	if named == nil {

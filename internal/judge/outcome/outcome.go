@@ -44,8 +44,8 @@ func Mounts(c Call) []string {
 	return found
 }
 
-// canWrite tries to write to a file system that is published read-only: where it is
-// published, and as a container that has it read-only.
+// canWrite tries to write to a file system that is published read-only: at its target path, and in
+// the view of a container that mounts it read-only.
 func canWrite(c Call) (there bool, within string) {
 	r, ok := c.Request().(*csi.NodePublishVolumeRequest)
 	if !ok || !r.GetReadonly() || r.GetVolumeCapability().GetMount() == nil {

@@ -57,8 +57,8 @@ func (o *Orphans) hasMade(failed *trace.Event) bool {
 	})
 }
 
-// Look looks for files of failed calls that stay when the driver has no volume and no
-// snapshot any more.
+// Look reports files of failed calls that remain although the driver has no volume and no snapshot
+// any more.
 func (o *Orphans) Look() {
 	if o.reported || len(o.made) == 0 || o.Paired() {
 		return

@@ -1,4 +1,4 @@
-// Package program judges the programs of drivers outside their calls: by files that stay, by
+// Package program judges the programs of drivers outside their calls: by remaining files, by
 // secrets and data races in their logs, and by the volumes and snapshots that they list.
 package program
 

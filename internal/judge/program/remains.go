@@ -132,8 +132,8 @@ func (r *Remains) Look() {
 	r.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, r.Renamed(contents[v.String()]), len(stay) == len(deleted)))
 }
 
-// deletedForGood returns the volumes that existed and have a DeleteVolume with OK as their last
-// call, of drivers without other objects into which their content may have been copied.
+// deletedForGood returns the volumes that once existed and have a DeleteVolume with OK as their
+// last call, of drivers without other objects into which their content may have been copied.
 func (r *Remains) deletedForGood() map[data.Volume]*trace.Event {
 	deleted, copies := map[data.Volume]*trace.Event{}, map[string]bool{}
 	for _, e := range r.Trace.Events() {

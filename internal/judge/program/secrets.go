@@ -46,14 +46,14 @@ func (l *Logs) Secrets(driver string, commands []string, programs []Program) {
 	}
 }
 
-// handedSecret is a secret that a driver was given, in which call first and under which key.
+// handedSecret is a secret that a driver received, with the first call that had it and its key.
 type handedSecret struct {
 	call *trace.Event
 	key  string
 }
 
-// handedSecrets returns the secrets that can be recognized in a log by their values: they look like
-// no word and no name, and no other value of the driver contains them.
+// handedSecrets returns the secrets that can be recognized in a log by their values: they do not
+// look like a word or a name, and no other value of the driver contains them.
 func (l *Logs) handedSecrets(driver, commands string) map[string]handedSecret {
 	all := map[string]handedSecret{}
 	for _, e := range l.Trace.Events() {
@@ -79,7 +79,7 @@ func (l *Logs) isOpen(driver, value string) bool {
 	})
 }
 
-// findAny is the first of the values that stands in a file, and its line; empty if none does.
+// findAny returns the first of the values that occurs in a file, and its line; empty for none.
 func findAny(file string, values []string) (value, line string) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -99,7 +99,7 @@ func findAny(file string, values []string) (value, line string) {
 	}
 }
 
-// mostOfLine is how much of a line is shown.
+// mostOfLine bounds the shown part of a line.
 const mostOfLine = 160
 
 func (l *Logs) reportLogged(log string, s handedSecret, line string) {

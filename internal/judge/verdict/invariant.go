@@ -25,8 +25,8 @@ type Blame int
 const (
 	// Driver: it broke the CSI spec, refused a call for good, lost data, or left something behind.
 	Driver Blame = iota
-	// Kubernetes: the driver did all that it was called for. A call is missing, or something that
-	// other components control never happened. Real Kubernetes may do the same under these faults.
+	// Kubernetes: the driver performed all of its calls. A call is missing, or something that other
+	// components control never happened. Real Kubernetes may do the same under these faults.
 	Kubernetes
 	// Scenario: it expects exactly one of the results that other orders change.
 	Scenario

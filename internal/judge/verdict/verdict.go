@@ -29,7 +29,7 @@ type Verdict struct {
 	Node string `json:"node,omitempty"`
 	// Found are the lines that show it, such as mounts.
 	Found []string `json:"found,omitempty"`
-	// More is how many others of its kind were found beside it.
+	// More is the number of further verdicts of its kind.
 	More int `json:"more,omitempty"`
 	// Event is the number of the event that shows it; 0 for none.
 	Event uint64 `json:"event,omitempty"`
@@ -59,7 +59,7 @@ func (v Verdict) Rank(otherwise Rank) Rank {
 	return otherwise
 }
 
-// Blame returns the party that is responsible, as far as the verdict alone says.
+// Blame returns the party that is responsible according to the verdict itself.
 func (v Verdict) Blame() Blame {
 	if in := v.Breaks.Invariant(); in != nil {
 		return in.Blame

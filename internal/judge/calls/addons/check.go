@@ -18,9 +18,9 @@ import (
 type Check struct {
 	// OnBreach is called for each breach, with the call that shows it.
 	OnBreach func(*trace.Event, verdict.Verdict)
-	// Other follows the cluster to which volumes are replicated; nil if there is none.
+	// Other follows the cluster to which volumes are replicated; nil without such a cluster.
 	Other *Check
-	// Cluster is the name of this one; empty where there is no other.
+	// Cluster is the name of this cluster; empty for the only one.
 	Cluster string
 
 	replicas map[Volume]role

@@ -8,8 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// grouping holds calls to the invariant that the members of a group are exactly those that were
-// asked for.
+// grouping checks the invariant that the members of a group are exactly the requested ones.
 func (c *Check) grouping(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *volumegroup.CreateVolumeGroupRequest:

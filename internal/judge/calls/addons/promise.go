@@ -32,8 +32,8 @@ var needed = map[string]string{
 	"ControllerGetVolumeGroup":      "volume_group.GET_VOLUME_GROUP",
 }
 
-// CapabilityOf is the capability that promises a call, such as reclaim_space.OFFLINE; empty if none
-// does.
+// CapabilityOf returns the capability that promises a call, such as reclaim_space.OFFLINE; empty if
+// no capability promises it.
 func CapabilityOf(call string) string { return needed[call] }
 
 // promises notes the capabilities that a plugin declares.

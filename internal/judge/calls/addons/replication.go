@@ -16,8 +16,8 @@ const (
 	secondary
 )
 
-// replication holds calls to two invariants: a volume that is demoted is not written, and of the
-// two sides of a volume only one is primary unless the other one was overruled by force.
+// replication checks two invariants: a demoted volume is not written; and only one of the two sides
+// of a volume is primary, unless force overruled the other one.
 func (c *Check) replication(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *replication.PromoteVolumeRequest:
