@@ -24,8 +24,8 @@ const (
 	prefix = "Bearer "
 )
 
-// Serve answers at a port of loopback, 0 for one that is free, until stop is called. isGood checks
-// the token of each call; without it there is neither TLS nor a token. A-SRV-2
+// Serve listens on a port of loopback, 0 for any free one, until stop is called. isGood checks the
+// token of each call; if it is nil, there is neither TLS nor a token. A-SRV-2
 func Serve(port int, isGood func(token string) (bool, error), register func(grpc.ServiceRegistrar)) (at net.Addr, stop func(), err error) {
 	var options []grpc.ServerOption
 	if isGood != nil {

@@ -51,10 +51,10 @@ type Carrier interface {
 	PassShown() error
 	// Deliver gives the call to the driver, whatever its caller did meanwhile.
 	Deliver(p *kernel.Process, into proto.Message) error
-	// TakeTime makes the call in a process of its own, which continues although its caller no
-	// longer waits.
+	// TakeTime makes the call in a separate process, which continues even if its caller no longer
+	// waits.
 	TakeTime(send func(p *kernel.Process, into proto.Message) error) error
-	// Wrap puts a client around the one that reaches the driver; the last one is the outermost.
+	// Wrap wraps the client that reaches the driver; the last wrapper is the outermost.
 	Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface)
 	// Struck records that the fault had its effect.
 	Struck(*fault.Fault)
@@ -97,7 +97,7 @@ type Programs interface {
 	WatchCalls(purpose string, i machine.Interference) *machine.CallWatch
 	// RecordCalls records the system calls that were seen, and returns the number of failed ones.
 	RecordCalls(w *machine.CallWatch, injected string) (failed int)
-	// Service is the way to the stand-in for the program's service; nil for none.
+	// Service gives access to the stand-in for the program's service; nil without one.
 	Service() *standin.Access
 	// WatchRequests watches and disturbs the HTTP requests of the program during the call.
 	WatchRequests(*standin.Watch)
@@ -117,11 +117,11 @@ type Judge interface {
 	Outcome(error) contract.Outcome
 	// Creations counts the driver's CreateVolume calls.
 	Creations() outcome.Creations
-	// OtherNode is the id of another node of the driver; empty if there is none.
+	// OtherNode returns the id of another node of the driver; empty without another node.
 	OtherNode(id string) string
 	// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 	Attaches() bool
-	// OtherVolume is the id of another volume of the driver; empty if there is none.
+	// OtherVolume returns the id of another volume of the driver; empty without another volume.
 	OtherVolume(id string) string
 	// Mounts lists the mounts at, and below, the request's paths.
 	Mounts() []string
@@ -133,7 +133,7 @@ type Judge interface {
 	Seen(breaches []verdict.Verdict, rule string) []verdict.Verdict
 }
 
-// lateness is how long after its caller's deadline a late answer arrives.
+// lateness is the time after its caller's deadline at which a late answer arrives.
 const lateness = time.Second
 
 var (

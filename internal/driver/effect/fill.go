@@ -38,8 +38,8 @@ var fill = &Effect{
 const (
 	fillName  = ".csisim-fill"
 	fillBytes = 4 << 20
-	// fillings is how often a volume is filled to be sure: other programs may write to its file
-	// system at the same time.
+	// fillings is the number of times that a volume is filled for certainty: other programs may
+	// write to its file system at the same time.
 	fillings = 3
 )
 

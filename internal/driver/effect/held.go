@@ -50,8 +50,8 @@ type held struct {
 	err    error
 }
 
-// Invoke makes the call the first time; it returns ErrHeld when the driver is held, and the
-// answer if there is one before. The second time it waits for the answer of that same call.
+// Invoke makes the call the first time. It returns ErrHeld when the driver is held, or an answer
+// that arrives earlier. The second time it waits for the answer of that same call.
 func (h *held) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	reached := h.reached
 	first := false

@@ -19,7 +19,7 @@ type overlapFields struct {
 }
 
 // overlap: the driver receives the call twice at once, as from a caller that lost its memory while
-// the driver worked. The caller receives the answer of the one, whatever the other came to.
+// the driver worked. The caller receives the answer of one call, whatever the outcome of the other.
 var overlap = &Effect{
 	Name:       fault.Overlap,
 	Field:      "overlap",
@@ -64,12 +64,12 @@ func mountsOnce(c Call) (check func()) {
 	return func() { c.Note(contract.CheckOverlap(c.Method(), before, c.Mounts())) }
 }
 
-// doubled is a client that makes each call twice at once. Go code of this process gets
-// one call after the other: it must not overlap by the chance of real threads.
+// doubled is a client that makes each call twice at once. Go code of this process receives one call
+// after the other: its calls must not overlap by the chance of real threads.
 type doubled struct {
 	grpc.ClientConnInterface
 	inTurn bool
-	answer proto.Message // of the call that the caller knows nothing of; nil before
+	answer proto.Message // answer of the call that its caller does not know; nil before
 	err    error
 }
 

@@ -60,8 +60,8 @@ func (r *run) meet(p *kernel.Process) {
 	}
 }
 
-// check is one request to /healthz: a connection of its own, one Probe; an answer that does
-// not say whether the driver is ready means that it is. C-LIVE-2
+// check answers one request to /healthz with one Probe on a new connection; an answer without
+// readiness means that the driver is ready. C-LIVE-2
 func (r *run) check(p *kernel.Process, deadline time.Duration) error {
 	answer, err := r.identity(p, min(deadline, p.Elapsed()+r.options.ProbeTimeout)).Probe(context.Background(), &csi.ProbeRequest{})
 	if err == nil && answer.GetReady() != nil && !answer.GetReady().GetValue() {

@@ -86,7 +86,7 @@ func (p *pod) at(when time.Duration) {
 
 func (p *pod) fault(f fault.Fault) { p.wire.Faults.Inject(&f) }
 
-// asked is when the driver was called, in seconds.
+// asked returns the times of calls of the driver, in seconds.
 func (p *pod) asked(method string) (at []float64) {
 	for _, e := range p.world.Trace.Events() {
 		if e.Kind == trace.Call && e.Method == "Identity/"+method {
@@ -158,8 +158,8 @@ func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 	}
 }
 
-// C-LIVE-1: livenessprobe connects for as long as it takes, and serves nothing meanwhile, which
-// fails the probe as well.
+// C-LIVE-1: livenessprobe connects without a time limit and serves nothing meanwhile, which fails
+// the probe as well.
 func TestADriverThatIsNotThereFailsTheProbe(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{FailureThreshold: 3})
 	p.at(35 * time.Second)

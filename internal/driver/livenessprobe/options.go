@@ -19,11 +19,11 @@ const Name = "livenessprobe"
 type Options struct {
 	// ProbeTimeout bounds each Probe. Default: 3 s.
 	ProbeTimeout time.Duration `json:"probeTimeout,omitzero" example:"1s" doc:"--probe-timeout: the deadline of each Probe; default 3s."`
-	// InitialDelay is how long a container must have run before it is probed. Default: 10 s.
+	// InitialDelay is the time that a container must have run before it is probed. Default: 10 s.
 	InitialDelay time.Duration `json:"initialDelay,omitzero" example:"30s" doc:"initialDelaySeconds of the container's livenessProbe; default 10s."`
 	// Period is the time between two requests of the kubelet. Default: 10 s.
 	Period time.Duration `json:"period,omitzero" example:"2s" doc:"periodSeconds of the livenessProbe; default 10s."`
-	// Timeout is how long the kubelet waits for the answer. Default: 3 s.
+	// Timeout bounds the time that the kubelet waits for the answer. Default: 3 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"5s" doc:"timeoutSeconds of the livenessProbe; default 3s."`
 	// FailureThreshold is after how many failures in a row the container is restarted.
 	// Default: 5.

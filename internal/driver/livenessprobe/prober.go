@@ -9,7 +9,7 @@ import (
 
 // Container is that of a driver, as its kubelet sees it.
 type Container struct {
-	// Began is when it started; false while it does not run, or has no kubelet.
+	// Began returns the time of its start; false while it does not run, or has no kubelet.
 	Began func() (time.Duration, bool)
 	// Restart ends the container and starts it again after the backoff of a crash loop.
 	Restart func(why string)

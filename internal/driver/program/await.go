@@ -37,7 +37,8 @@ func (p *Program) await(caller context.Context, client grpc.ClientConnInterface,
 	return err
 }
 
-// startBound is how many times the start timeout a program may compute until it answers.
+// startBound bounds the CPU time that a program may use until it answers, as a multiple of the
+// start timeout.
 const startBound = 6
 
 // passTimeout returns when the start timeout is over, the program has ended, or ctx. While the

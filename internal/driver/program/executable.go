@@ -29,7 +29,7 @@ func lookUp(program string) (string, error) {
 	}
 }
 
-// besideThis is the executable of that name beside the running program; empty if there is none. A
+// besideThis returns the executable of that name beside the running program; empty for none. A
 // build of csisim has the reference driver there.
 func besideThis(name string) string {
 	own, err := os.Executable()

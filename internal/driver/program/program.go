@@ -13,11 +13,11 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// stopGrace is how long, in wall time, a program may take to end after SIGTERM.
+// stopGrace bounds the wall time that a program may take to end after SIGTERM.
 const stopGrace = 2 * time.Second
 
-// deployedDir is where deployments mount the driver's plugin directory, so that many
-// drivers serve at /csi/csi.sock whatever their flags say.
+// deployedDir is the directory at which deployments mount the driver's plugin directory. Many
+// drivers therefore serve at /csi/csi.sock, whatever their flags say.
 const deployedDir = "/csi"
 
 // Program is a driver's program on one machine, over all its restarts. It is not
@@ -75,7 +75,7 @@ func (p *Program) Done() <-chan struct{} { return p.process.Done() }
 // PID is the process id of the latest instance on the host.
 func (p *Program) PID() int { return p.process.PID() }
 
-// Exit says how the latest instance ended, such as "signal: killed"; empty while it runs.
+// Exit describes the end of the latest instance, such as "signal: killed"; empty while it runs.
 func (p *Program) Exit() string { return p.process.Exit() }
 
 // Log is the host file with the output of the latest instance.

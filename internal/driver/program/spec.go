@@ -37,12 +37,13 @@ type Spec struct {
 	Env map[string]string
 	// Dir is the working directory, a path of the node. Default: the kubelet's directory.
 	Dir string
-	// Socket is where the driver shall serve, a path of the node.
+	// Socket is the socket at which the driver has to serve, as a path of the node.
 	Socket string
-	// AddonsSocket is where it shall serve CSI-Addons, beside Socket. Default: Socket.
+	// AddonsSocket is the socket at which it has to serve CSI-Addons, beside Socket. Default:
+	// Socket.
 	AddonsSocket string
-	// ServesAt is where the program serves whatever its flags say, as it finds the path; the
-	// base is that of Socket. Default: where its flags say, or in /csi.
+	// ServesAt is the path, in the program's view, at which it serves whatever its flags say; its
+	// base is the base of Socket. Default: where its flags say, or in /csi.
 	ServesAt string
 	// StateDir, a directory of the host, is shared by all instances of the driver and outlives
 	// them. NodeStateDir is the same for one node, on the node's disk: a power-off loses unsynced
@@ -51,11 +52,12 @@ type Spec struct {
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
 	// container. Files that the program makes elsewhere are lost when it is started again.
 	NodePaths []string
-	// ServiceURL is where the program reaches a stand-in for its service. Default: there is none.
+	// ServiceURL is the address at which the program reaches a stand-in for its service. Default:
+	// there is none.
 	ServiceURL string
-	// Volumes are those of the driver's container. EmptyDirs is the directory of the host that has
-	// the emptyDirs among them. Default: all of the kubelet's directory, with Bidirectional
-	// propagation.
+	// Volumes are the volumes of the driver's container. EmptyDirs is the directory of the host
+	// that has the emptyDirs among them. Default: all of the kubelet's directory, with
+	// Bidirectional propagation.
 	Volumes   []Volume
 	EmptyDirs string
 	// Ended is called, on its own thread, whenever an instance has ended. Default: none.
@@ -63,11 +65,10 @@ type Spec struct {
 	// LogDir is the directory of the host for <driver>-<node>-<n>.log, one file for
 	// each instance, with both its standard output and error.
 	LogDir string
-	// StartTimeout is how long, in wall time, the program may take until it answers.
-	// Default: 10 s.
+	// StartTimeout bounds the wall time until the program answers. Default: 10 s.
 	StartTimeout time.Duration
-	// Memory is how much memory the program may have, in bytes: it is killed when it has more.
-	// Default: 2 GiB.
+	// Memory bounds the memory of the program, in bytes: it is killed if it uses more. Default: 2
+	// GiB.
 	Memory int64
 	// Capabilities is that of machine.Command.
 	Capabilities []string
@@ -168,7 +169,7 @@ func (s *Spec) makeDirs() error {
 	return nil
 }
 
-// logFile is where the n-th instance writes to.
+// logFile is the file to which the n-th instance writes.
 func (s Spec) logFile(n int) string {
 	name := fmt.Sprintf("%s-%s-%d.log", cmp.Or(s.Driver, "driver"), s.NodeName, n)
 	return filepath.Join(s.LogDir, strings.ReplaceAll(name, "/", "_"))

@@ -45,7 +45,7 @@ func (p *Program) PanickedIn() string {
 // rpcHandler matches a frame of the code that protoc-gen-go-grpc generates for an RPC of CSI.
 var rpcHandler = lazyregexp.New(`/csi\._(?:Identity|Controller|GroupController|Node|SnapshotMetadata)_(\w+)_Handler\b`)
 
-// panicBytes is how far from its end a log is searched for a panic: the stacks of all
+// panicBytes is the size of the end of a log that is searched for a panic: the stacks of all
 // goroutines follow it.
 const panicBytes = 512 << 10
 

@@ -96,10 +96,10 @@ func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.V
 	return c, volumes, nil
 }
 
-// seesPartOfKubeletDir reports whether the container has parts of the kubelet's directory, each
-// with a propagation of its own, or has the directory at another path, as with a symlink: that is
-// the node's alone. A container that mounts nothing at a usual place of the directory is taken for
-// one that has all of it.
+// seesPartOfKubeletDir reports whether the container mounts parts of the kubelet's directory, each
+// with its own propagation, or mounts the directory at another path, for instance because only the
+// node has the symlink. A container that mounts nothing at a usual place of the directory counts as
+// having all of it.
 func (p *Program) seesPartOfKubeletDir() bool {
 	l, part := p.machine.Layout(), false
 	for _, v := range p.spec.Volumes {

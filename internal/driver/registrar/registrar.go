@@ -28,14 +28,13 @@ type Options struct {
 	Machine machine.Machine
 	// Endpoint is the driver's socket as the kubelet sees it.
 	Endpoint string
-	// RegistrationDir is where the registration socket is made. Default: Directory.
+	// RegistrationDir is the directory of the registration socket. Default: Directory.
 	RegistrationDir string
 	// Driver is the driver's name in traces and faults until GetPluginInfo returns its own.
 	// Default: none.
 	Driver string
-	// RestartDelay is how long its supervisor waits, in virtual time, before the
-	// n-th restart, counted from 1; a negative delay leaves it down until Start.
-	// Default: sidecar.CrashLoop.
+	// RestartDelay returns the virtual time that its supervisor waits before the n-th restart,
+	// counted from 1; a negative delay leaves it down until Start. Default: sidecar.CrashLoop.
 	RestartDelay func(n int) time.Duration
 	// StaysWhenRefused leaves the program running when the kubelet refuses the driver, as
 	// registrars do that are not node-driver-registrar. Default: false, it exits. C-REG-3
@@ -56,7 +55,8 @@ type Registrar struct {
 	refusal    string
 }
 
-// Directory is where the kubelet of a machine looks for registration sockets. K-PATH-2
+// Directory is the directory in which the kubelet of a machine looks for registration sockets.
+// K-PATH-2
 func Directory(m machine.Machine) string { return m.Layout().KubeletDir() + "/plugins_registry" }
 
 // New returns the registrar of one driver on one node, which is down.

@@ -18,7 +18,7 @@ import (
 // infoTimeout is the deadline of GetPluginInfo. C-REG-1
 const infoTimeout = time.Second
 
-// run is one life of the program: it returns why it exits with status 1. C-REG-2
+// run is one life of the program: it returns the reason for its exit with status 1. C-REG-2
 func (r *Registrar) run(p *kernel.Process) error {
 	name, err := r.askName(p)
 	if err != nil {

@@ -14,8 +14,8 @@ type Election struct {
 	standby []*kernel.Process
 }
 
-// jitterFactor is how much longer than the retry period the pause between two attempts to
-// lead may be. (client-go, tools/leaderelection: JitterFactor)
+// jitterFactor bounds, as a multiple of the retry period, the time by which a pause between two
+// attempts to lead may be longer than that period. (client-go, tools/leaderelection: JitterFactor)
 const jitterFactor = 1.2
 
 // Lock is a Lease that replicas of a program compete for.
@@ -32,8 +32,8 @@ func (l *Life) Lead(p *kernel.Process, lock string) {
 	}
 }
 
-// Elect returns when the sidecar holds the Lease. It then renews it; when it cannot, the sidecar
-// exits where it stands, and a call under way loses its caller. C-LIB-4
+// Elect returns when the sidecar holds the Lease. It then renews the lease. When it cannot, the
+// sidecar exits immediately, and a call in progress loses its caller. C-LIB-4
 func (l *Life) Elect(p *kernel.Process, lock Lock) { l.elect(p, lock, lock.Name) }
 
 // elect also has the name that events give the Lease.

@@ -86,8 +86,8 @@ func TestOneReplicaLeads(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, r.world.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "nor does it keep a run from coming to rest")
 }
 
-// C-LIB-4: another replica leads as soon as it has not seen the lease change for 15 s, on one of
-// its attempts, which come every 5 s.
+// C-LIB-4: another replica leads once it has not seen the lease change for 15 s, at one of its
+// attempts every 5 s.
 func TestAnotherReplicaTakesOverFromADeadLeader(t *testing.T) {
 	r := newReplicas(t, sidecar.Flags{}, sidecar.Flags{})
 	r.at(32 * time.Second)

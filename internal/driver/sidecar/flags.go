@@ -17,7 +17,7 @@ const (
 	RestartNever  Restart = "never"
 )
 
-// Flags are those that all sidecars have.
+// Flags are the flags that all sidecars have.
 type Flags struct {
 	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
 	// in a second on average, and how many at once. Default: 5 and 10. C-LIB-7
@@ -28,9 +28,9 @@ type Flags struct {
 	// LeaderElection lets the sidecar work only while it holds a Lease. Default: true with
 	// several replicas, false with one. C-LIB-4
 	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
-	// LeaseDuration is for how long a lease that is not renewed keeps others from leading,
-	// RenewDeadline for how long a leader tries to renew it before it exits, RetryPeriod the
-	// pause between two attempts. Defaults: 15 s, 10 s, 5 s.
+	// LeaseDuration is the time for which a lease that is not renewed prevents others from leading.
+	// RenewDeadline bounds the time for which a leader tries to renew it before it exits.
+	// RetryPeriod is the pause between two attempts. Defaults: 15 s, 10 s, 5 s.
 	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: for how long others wait for a leader that does not renew its lease; default 15s."`
 	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
 	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`
@@ -49,7 +49,7 @@ func (f Flags) Beside(at Target) Flags {
 	return f
 }
 
-// Called is how the program is called in traces, with its replica if there are several.
+// Called returns the name of the program in traces, with its replica if it has several.
 func (f Flags) Called(name string) string {
 	if f.Replica == 0 {
 		return name
@@ -72,8 +72,7 @@ func (f Flags) withLease() Flags {
 	return f
 }
 
-// CheckElection checks the times of leader election, with which the program would not start.
-// C-LIB-4
+// CheckElection reports times of leader election with which the program would not start. C-LIB-4
 func (f Flags) CheckElection() (found []Mistake) {
 	f = f.withLease()
 	if f.LeaseDuration <= f.RenewDeadline || f.LeaseDuration%time.Second != 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Namespace is where sidecars run.
+// Namespace is the namespace of sidecars.
 const Namespace = "kube-system"
 
 // candidate is a sidecar that wants to lead, with its last observation of the lease. Like client-go

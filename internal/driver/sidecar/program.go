@@ -59,7 +59,7 @@ func (s *Program) SetPace(p *component.Pace) {
 	}
 }
 
-// Crash ends the sidecar where it stands, for good.
+// Crash ends the sidecar immediately, for good.
 func (s *Program) Crash() {
 	s.ended = true
 	if s.current != nil {
@@ -67,7 +67,7 @@ func (s *Program) Crash() {
 	}
 }
 
-// end ends this life where it stands.
+// end ends this life immediately.
 func (l *Life) end() {
 	l.component.Crash()
 	l.abdicate()
@@ -140,8 +140,8 @@ func (l *Life) ExitIfLost(err error) {
 	}
 }
 
-// exit ends this life, unless it has ended already, and begins another one when the
-// kubelet would.
+// exit ends this life, unless it has ended already, and begins another one after the kubelet's
+// restart delay.
 func (l *Life) exit() {
 	s := l.program
 	s.world.Kernel.Spawn(nil, "supervisor of "+l.component.Name, func(p *kernel.Process) {
@@ -176,8 +176,8 @@ func (l *Life) await(p *kernel.Process, delay time.Duration) {
 	}
 }
 
-// CrashLoop is how long a kubelet waits before it restarts a container for the
-// n-th time: not at all, then 10 s, doubling up to 5 minutes.
+// CrashLoop returns the time that a kubelet waits before it restarts a container for the n-th time:
+// 0 at first, then 10 s, doubling up to 5 minutes.
 func CrashLoop(n int) time.Duration {
 	const first, longest = 10 * time.Second, 5 * time.Minute
 	if n <= 1 {
@@ -190,7 +190,7 @@ func CrashLoop(n int) time.Duration {
 	return min(delay, longest)
 }
 
-// Stable is how long a program must have run for its restarts to be counted anew.
+// Stable is the time that a program must have run before its restarts are counted from 1 again.
 const Stable = 10 * time.Minute
 
 // IsConnectionLoss distinguishes an error of the connection from an answer Unavailable.

@@ -88,7 +88,7 @@ func (r Release) Has(c Change) bool {
 	return r == "" || version.MustParseGeneric(string(r)).AtLeast(version.MustParseGeneric(string(c.Since)))
 }
 
-// Gate reports whether a feature gate is on: as it is given, else as in the release.
+// Gate reports whether a feature gate is on: as given, or by default as in the release.
 func (r Release) Gate(given *bool, c Change) bool {
 	if given != nil {
 		return *given

@@ -33,7 +33,7 @@ type NodeSidecar interface {
 
 // Promises are the promised capabilities of a driver.
 type Promises struct {
-	// Capabilities are those of its controller plugin, by their names in the CSI spec.
+	// Capabilities are the capabilities of its controller plugin, by their names in the CSI spec.
 	Capabilities map[string]bool
 	// ExpandsOnNodes says that its controller plugin promises expansion by the nodes alone.
 	ExpandsOnNodes bool
@@ -45,7 +45,7 @@ type Target struct {
 	Driver string
 	// Node is the name of the plugin's node; empty for a controller plugin.
 	Node string
-	// Machine and Socket are where the plugin serves.
+	// Machine and Socket are the address of the plugin.
 	Machine machine.Machine
 	Socket  string
 	// Replica, Pod and Election are for a controller plugin of several replicas; see Flags.

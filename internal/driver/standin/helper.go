@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 )
 
-// helperDir is where mount(8) looks for the programs that mount special file systems.
+// helperDir is the directory in which mount(8) looks for programs that mount special file systems.
 const helperDir = "/sbin"
 
 // MountHelpers puts the files of dir, such as mount.nfs, into the directory of a node in

@@ -11,14 +11,14 @@ import (
 // a watch names.
 type Service interface {
 	StandIn
-	// URL is where programs of a machine reach it.
+	// URL returns the address at which programs of a machine reach it.
 	URL(machine string) string
 	// Watch has a watch see the requests of a machine's programs from now on. Of several watches of
 	// a machine the latest counts.
 	Watch(machine string, w *Watch)
 }
 
-// Access is where the programs of one machine reach a service.
+// Access is the access of one machine's programs to a service.
 type Access struct {
 	Service
 	Machine string
@@ -29,7 +29,7 @@ type Request struct {
 	// Method and Path are those of the request; Route is the path without names of things:
 	// "/volumes/*".
 	Method, Path, Route string
-	// Status is that of the answer; 0 if the connection was reset.
+	// Status is the status of the answer; 0 if the connection was reset.
 	Status int
 	// Lists says that the answer is a list that may be stale.
 	Lists bool
@@ -41,9 +41,9 @@ type Request struct {
 type Interference struct {
 	// Pattern is which requests it is about: "DELETE /volumes/*", "DELETE *", or * for each.
 	Pattern string
-	// Nth is how many of them it is, from 1; 0 is each.
+	// Nth selects the n-th of them, counted from 1; 0 selects each.
 	Nth int
-	// Times is how many requests fail at most; 0 is all.
+	// Times bounds the number of requests that fail; 0 is no limit.
 	Times int
 	// Status is the HTTP status of their answers; 0 for none.
 	Status int
@@ -88,8 +88,8 @@ func (w *Watch) Seen() []Request {
 	return slices.Clone(w.seen)
 }
 
-// Decide decides on a request: whether the interference is for it. A list that cannot be stale is
-// left alone by one that makes lists stale.
+// Decide decides on a request: whether the interference is for it. An interference that makes lists
+// stale skips lists that cannot be stale.
 func (w *Watch) Decide(r Request) (Interference, bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()

@@ -12,7 +12,7 @@ type Program interface {
 	Working() bool
 }
 
-// programs are those that may work on after they have answered.
+// programs are the programs that may continue to work after they have answered.
 type programs struct {
 	called []Program
 	looked time.Duration // virtual time of the last look
@@ -21,8 +21,7 @@ type programs struct {
 	spin   bool          // they always work, and are not waited for
 }
 
-// lookPeriod is how much virtual time passes until it is looked again whether programs work: a look
-// takes wall time.
+// lookPeriod is the virtual time between two checks whether programs work: a check takes wall time.
 const lookPeriod = time.Second
 
 // Called notes that a program has answered a call.

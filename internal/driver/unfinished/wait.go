@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Wait is how long, in wall time, a run waited for work of one kind.
+// Wait is the wall time that a run waited for work of one kind.
 type Wait struct {
 	For  string
 	Took time.Duration
 }
 
-// mentioned is how long waits for work of a kind must have taken to be mentioned.
+// mentioned is the total time from which on waits for work of a kind are mentioned.
 const mentioned = 250 * time.Millisecond
 
 func worthMentioning(waits []Wait) []Wait {
@@ -31,7 +31,7 @@ func add(waits []Wait, w Wait) []Wait {
 	return waits
 }
 
-// Total is how long the waits took together.
+// Total returns the sum of the waits.
 func Total(waits []Wait) (total time.Duration) {
 	for _, w := range waits {
 		total += w.Took

@@ -1,4 +1,4 @@
-// Package unfinished keeps the work that drivers have announced and not yet finished, such as a
+// Package unfinished keeps the work that drivers have announced and not yet finished: for example a
 // snapshot that is not ready, or a job during which the driver answers ABORTED. Drivers live by the
 // real clock, and a virtual clock that jumps to the next retry gives them no time. So the virtual
 // clock moves no faster than the real one until the work is finished, or until a limit.
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Default is how long, in wall time, virtual time waits for one piece of work by default.
+// Default is the default limit of the wall time that virtual time waits for one piece of work.
 const Default = 30 * time.Second
 
 // Work is the unfinished work of the drivers of one run. It is used by the kernel's goroutine
@@ -37,8 +37,8 @@ type piece struct {
 // experienced is the work as an Experience knows it, which may be of several drivers.
 func (p *piece) experienced() string { return p.driver + " " + p.kind }
 
-// New returns an empty Work. A piece of work gets as much wall time as limit says, none if that is
-// not above 0. Experience may be shared with other runs; nil if it is not.
+// New returns an empty Work. limit bounds the wall time for a piece of work; 0 or less is none.
+// Experience may be shared with other runs; nil if it is not.
 func New(limit time.Duration, experience *Experience, now func() time.Duration) *Work {
 	if experience == nil {
 		experience = &Experience{}
@@ -46,7 +46,7 @@ func New(limit time.Duration, experience *Experience, now func() time.Duration) 
 	return &Work{limit: limit, experience: experience, now: now}
 }
 
-// Limit is how long, in wall time, the clock may be held for a piece of work.
+// Limit bounds the wall time for which the clock may be held for a piece of work.
 func (w *Work) Limit() time.Duration { return w.limit }
 
 // Waits returns the waits of the run, in the order in which they began. Short ones are left out.

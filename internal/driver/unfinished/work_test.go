@@ -86,7 +86,7 @@ func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
 
 // Given a run that waited in vain. When another run of the same drivers waits for work of that
 // kind, then it waits for a fraction of the limit. If such work was finished before, it waits for
-// twice as long as that took.
+// twice the duration of that work.
 func TestRunsLearnFromEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Experience{}

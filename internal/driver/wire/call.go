@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// call is one call on its way.
+// call is a call in progress.
 type call struct {
 	*conn
 	fullMethod, method string
@@ -33,9 +33,9 @@ type call struct {
 	around []wrapper
 	// ownAnswer: the fault disturbed the driver, but the answer is the driver's own.
 	ownAnswer bool
-	// watch sees the system calls that the program makes; nil if none are seen.
+	// watch observes the program's system calls; nil if they are not observed.
 	watch *machine.CallWatch
-	// requests sees the HTTP requests that the program makes; nil if none are seen.
+	// requests observes the program's HTTP requests; nil if they are not observed.
 	requests         *standin.Watch
 	stalls           bool // the driver is stopped in it
 	requestsHidden   bool // none of them are watched
@@ -57,8 +57,8 @@ func (c *call) make() error {
 	return err
 }
 
-// WhileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless
-// it takes its course then.
+// WhileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless the call
+// has been sent and continues without its caller.
 func (c *call) WhileCallerLives(make func() error) error {
 	returned := false
 	defer func() {
@@ -131,7 +131,7 @@ func (c *call) end(err error) {
 	c.wire.World.Trace.End(c.event)
 }
 
-// InWords are the code and the message of a failure as they are recorded.
+// InWords returns the code and the message of a failure for the trace.
 func InWords(err error, request proto.Message) (code, message string) {
 	return status.Code(err).String(), trace.Shortened(trace.RedactText(status.Convert(err).Message(), request))
 }

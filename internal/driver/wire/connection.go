@@ -32,8 +32,8 @@ func (w *Wire) dial(s Site) (grpc.ClientConnInterface, error) {
 	return client, nil
 }
 
-// redialled is a client that dials anew if its connection was closed between the making of a
-// call and its launch: the program at the socket may be another one by then.
+// redialled is a client that dials again if its connection was closed between the creation of a
+// call and its launch: by then another program may serve the socket.
 type redialled struct {
 	grpc.ClientConnInterface
 	site Site

@@ -43,7 +43,7 @@ func (r *reaper) note(what string, victim fault.Victim, at wire.Site) {
 	r.did = append(r.did, fmt.Sprintf("%v %s %s on %s after %d calls", r.Kernel.Elapsed(), what, victim, at.Node, len(r.server.calls)))
 }
 
-// crash makes one call with a victim; answer is empty if its caller got none.
+// crash makes one call with a victim; answer is empty if the caller received none.
 func crash(t *testing.T, f fault.Fault) (r *reaper, answer string) {
 	r = &reaper{line: newLine(t, machine.NewMemory("node-a"), 0), caller: kernel.NewGroup("kubelet")}
 	r.wire.Crasher = r
@@ -119,7 +119,7 @@ func TestAVictimThatCannotBeKilledEndsTheRun(t *testing.T) {
 	assert.EqualError(t, l.Kernel.Err(), "kill driver at Node/NodeStageVolume: it was started elsewhere")
 }
 
-// A record that stays open would hold up all that comes after it.
+// An unfinished record would block all later ones.
 func TestACallEndsWithItsCaller(t *testing.T) {
 	for _, c := range []struct {
 		name   string

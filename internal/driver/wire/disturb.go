@@ -20,7 +20,7 @@ var _ effect.Call = &call{}
 // Paths are the paths of the request, as programs on the machine find them.
 func (c *call) Paths() []string { return contract.PathsOf(c.onMachine(c.request)) }
 
-// Program is the one that is called; nil if none of the run's is.
+// Program is the called program; nil if it is not one of the run's programs.
 func (c *call) Program() *machine.Process {
 	if c.wire.ProgramAt == nil {
 		return nil
@@ -28,7 +28,7 @@ func (c *call) Program() *machine.Process {
 	return c.wire.ProgramAt(c.site)
 }
 
-// Wrap puts a client around the one that reaches the driver.
+// Wrap wraps the client that reaches the driver.
 func (c *call) Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface) {
 	c.around = append(c.around, around)
 }

@@ -22,8 +22,8 @@ func InProcess(m machine.Machine) bool {
 	return ok
 }
 
-// Exchange makes one unary call to a server on a machine and gives way until the answer is there or
-// the deadline, in virtual time since the run began, has passed; the error is a gRPC status. An
+// Exchange makes one unary call to a server on a machine. It yields until the answer has arrived or
+// the deadline, in virtual time since the run began, has passed. The error is a gRPC status. An
 // answer after the deadline is dropped.
 func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, about kernel.Matter, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
 	if effect.IsPrompt(client) && deadline > p.Elapsed()+about.Latency {

@@ -73,13 +73,13 @@ func (c *call) Outcome(err error) contract.Outcome { return c.wire.Judge.Outcome
 // Creations counts the CreateVolume calls of the driver.
 func (c *call) Creations() outcome.Creations { return c.wire.Judge.Creations(c.site.Driver) }
 
-// OtherNode is the id of another node of the driver; empty if there is none.
+// OtherNode returns the id of another node of the driver; empty without another node.
 func (c *call) OtherNode(id string) string { return c.wire.Judge.OtherNode(c.site.Driver, id) }
 
 // Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 func (c *call) Attaches() bool { return c.wire.Judge.Attaches(c.site.Driver) }
 
-// OtherVolume is the id of another volume of the driver; empty if there is none.
+// OtherVolume returns the id of another volume of the driver; empty without another volume.
 func (c *call) OtherVolume(id string) string { return c.wire.Judge.OtherVolume(c.site.Driver, id) }
 
 // Mounts lists the mounts at, and below, the paths of the request.

@@ -18,12 +18,12 @@ type exitingProgram struct {
 	ended <-chan struct{}
 }
 
-// endTime is how long, in wall time, a program may take to end after it broke the
-// connection. Most are gone by then: the connection breaks because they end.
+// endTime bounds the wall time that a program may take to end after it broke the connection. Most
+// are gone by then: the connection breaks because they end.
 const endTime = time.Second
 
-// Invoke makes a call. If the connection breaks it returns when the program has ended,
-// so that its end is known when its caller goes on.
+// Invoke makes a call. If the connection breaks, it returns after the program has ended, so that
+// its end is known when its caller continues.
 func (e exitingProgram) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	err := e.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 	if !isBroken(err) {

@@ -70,7 +70,8 @@ func (c *call) recordRequests() {
 // localPort is an address of the loopback interface with a port that is another one in each run.
 var localPort = lazyregexp.New(`127\.0\.0\.1:[0-9]+`)
 
-// withoutPorts is an error of a driver as it is recorded: clients name ports in their errors.
+// withoutPorts returns an error of a driver without ports, for the trace: clients name ports in
+// their errors.
 func (c *call) withoutPorts(err error) error {
 	s, is := status.FromError(err)
 	if err == nil || !is || c.Service() == nil || !localPort().MatchString(s.Message()) {

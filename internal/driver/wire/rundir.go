@@ -8,11 +8,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// RunDir stands for the directory of a run wherever a driver's answer has it: on the host
-// each run has another one.
+// RunDir replaces the directory of the run in a driver's answers: on the host each run has a
+// different directory.
 const RunDir = "/run/csisim"
 
-// Renamed is a text with the directory of the run as it is recorded.
+// Renamed returns a text with RunDir in place of the directory of the run.
 func (w *Wire) Renamed(text string) string {
 	if w.RunDir == "" {
 		return text

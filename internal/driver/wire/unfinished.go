@@ -118,9 +118,9 @@ func codeName(code codes.Code) string {
 	return code.String()
 }
 
-// published is where the volumes of a driver are published, as its answers to calls say.
+// published has the nodes on which the volumes of a driver are published, according to its answers.
 type published struct {
-	// By volume and node; false where it is published no more.
+	// By volume and node; false after the volume was unpublished there.
 	nodes        map[string]map[string]bool
 	changed      map[string]uint64 // the last event before that changed, by volume
 	lastDetached time.Time         // wall time of the last OK to ControllerUnpublishVolume

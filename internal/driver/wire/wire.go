@@ -48,8 +48,8 @@ type Wire struct {
 	// ProgramAt returns the program that serves a socket; nil if no program of the run does.
 	// Default: always nil.
 	ProgramAt func(Site) *machine.Process
-	// ServiceAt returns the way from the program that serves a socket to a stand-in
-	// that shows its HTTP requests; nil if there is none. Default: always nil.
+	// ServiceAt returns the access of the program that serves a socket to a stand-in that shows its
+	// HTTP requests; nil without a stand-in. Default: always nil.
 	ServiceAt func(Site) *standin.Access
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that
 	// have an effect.
@@ -64,8 +64,8 @@ type Wire struct {
 	// not: see the constant. Default: none.
 	RunDir string
 
-	// ReleaseAt returns the release of the driver that serves at a site; empty if it has only one.
-	// Default: none is recorded.
+	// ReleaseAt returns the release of the driver that serves at a site; empty for its only
+	// release. Default: none is recorded.
 	ReleaseAt func(Site) string
 
 	connections map[address]connection
@@ -167,7 +167,7 @@ func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ .
 	return err
 }
 
-// Entry is a call that begins, as it is recorded.
+// Entry returns the trace entry of a call that begins.
 func Entry(site Site, fullMethod string, request proto.Message) trace.Entry {
 	return trace.Entry{Kind: trace.Call, Actor: site.Caller, Node: site.Node, Driver: site.Driver, Method: shortMethod(fullMethod), Request: request}
 }

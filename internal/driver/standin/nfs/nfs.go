@@ -1,5 +1,5 @@
-// Package nfs stands in for an NFS server: its exports are directories of the run, which
-// the programs of a node mount with mount(8) as they would a server's.
+// Package nfs stands in for an NFS server: its exports are directories of the run. The programs of
+// a node mount them with mount(8), like exports of a server.
 package nfs
 
 import (
@@ -74,7 +74,7 @@ func (s *Server) Furnish(n standin.Node) error {
 	return n.MountHelpers(filepath.Join(s.dir, "helpers"))
 }
 
-// Operations are those that can be made to fail.
+// Operations are the operations that can be made to fail.
 func (*Server) Operations() []string { return []string{"mount"} }
 
 // Fail makes mounts fail. In a message, %s stands for the source, HOST:DIR.

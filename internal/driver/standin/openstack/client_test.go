@@ -119,7 +119,7 @@ func (c *client) snapshot(fields string) string {
 	return answer["snapshot"].(map[string]any)["id"].(string)
 }
 
-// status is the status of a volume or snapshot; 404 if there is none.
+// status returns the status of a volume or snapshot; 404 for a missing one.
 func (c *client) status(kind, id string) string {
 	c.t.Helper()
 	status, answer := c.ask("GET", "/volume/v3/"+kind+"s/"+id, "")

@@ -1,6 +1,6 @@
-// Package openstack stands in for a small OpenStack cloud: identity, block storage and
-// compute as far as a CSI driver asks for them. Its volumes are files of the run, which
-// loop devices show on the nodes that they are attached to.
+// Package openstack stands in for a small OpenStack cloud: the parts of identity, block storage and
+// compute that a CSI driver uses. Its volumes are files of the run, which loop devices show on the
+// nodes that they are attached to.
 package openstack
 
 import (

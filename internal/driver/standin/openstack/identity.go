@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tokenLife is how long a token is said to be valid.
+// tokenLife is the stated lifetime of a token.
 const tokenLife = 24 * time.Hour
 
 // authenticate is POST /v3/auth/tokens with a password.

@@ -15,7 +15,7 @@ import (
 const (
 	// nodeDir has the files for a driver on a node.
 	nodeDir = "/run/csisim/openstack"
-	// ownDev is where a node's own /dev is made, and changed.
+	// ownDev is the directory in which a node's own /dev is made, and changed.
 	ownDev = nodeDir + "/dev"
 	byID   = "disk/by-id"
 	// configDrive is the device that a server's metadata is on, with its usual label.

@@ -205,7 +205,7 @@ func (c *Cloud) deleteVolume(request *http.Request) (answer, error) {
 	return answer{status: http.StatusAccepted}, settle(&v.pending, false)
 }
 
-// actOnVolume is os-extend, the one action that drivers ask for.
+// actOnVolume performs os-extend, the only action that drivers request.
 func (c *Cloud) actOnVolume(request *http.Request) (answer, error) {
 	v, err := c.volumeOf(request.PathValue("id"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// thing is one of a collection, a JSON object.
+// thing is an element of a collection, a JSON object.
 type thing map[string]any
 
 // collection is a Collection with its things.

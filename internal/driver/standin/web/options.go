@@ -68,7 +68,7 @@ func checkPath(text string) error {
 	return nil
 }
 
-// operations are those that a collection, or a route, has.
+// operations are the operations of a collection, or of a route.
 func (c Collection) operations() []string {
 	below := path.Join(c.Path, "*")
 	return []string{

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/standin"
 )
 
-// Service is the service of one run. Each machine reaches it at an address of its own, by
-// which requests of different programs are distinguished.
+// Service is the service of one run. Each machine reaches it at a separate address, which
+// distinguishes requests of different programs.
 type Service struct {
 	options Options
 
@@ -26,7 +26,7 @@ type Service struct {
 	failures    []standin.Failure
 }
 
-// endpoint is where one machine reaches the service.
+// endpoint is the address at which one machine reaches the service.
 type endpoint struct {
 	service *Service
 	address string
@@ -70,7 +70,8 @@ func (s *Service) Furnish(n standin.Node) error {
 	return nil
 }
 
-// URL is where programs of a machine reach it; empty for a machine that was not furnished.
+// URL returns the address at which programs of a machine reach it; empty for a machine that was not
+// furnished.
 func (s *Service) URL(machine string) string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
