@@ -43,7 +43,7 @@ func (s *stream) call(c *calls.Call) error {
 }
 
 // compared notes a call, to compare the clocks of caller and driver. It returns the number of a
-// call that is left out if the other log has it, too; 0 for others.
+// call that is left out if the other log has the call, too; 0 for others.
 func (s *stream) compared(c *calls.Call) int {
 	of, begin, end, number := subjectOf(c), callBegins, callEnds, 0
 	if s.isDriver() {

@@ -19,7 +19,7 @@ type Options struct {
 	// Paths are files, folders and archives; "-" is Stdin.
 	Paths []string
 	Stdin io.Reader
-	// Zone is that of times without one. Default: UTC.
+	// Zone is the time zone of times without one. Default: UTC.
 	Zone *time.Location
 	// Until is a time after the last line, which gives lines their year. Default: the time of the
 	// last change of their file.

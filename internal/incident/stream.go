@@ -156,7 +156,7 @@ func (s *stream) end() error {
 	return s.done(s.calls.End())
 }
 
-// record adds a line as a fact, as a part of a call, or as it is.
+// record adds a line as a fact, as a part of a call, or as a plain line.
 func (s *stream) record(r *lines.Record) error {
 	if r.Program == "" && strings.Contains(r.Message, "audit.k8s.io/") {
 		if is, err := s.audited(r); is {

@@ -55,8 +55,8 @@ func (t *Tracker) answerUnseen(c *Call) {
 	t.closing = append(t.closing, c)
 }
 
-// goOn ends the calls after which the kubelet goes on with the next one, as far as the log has no
-// channels.
+// If the log has no channels, goOn ends the calls after which the kubelet continues with its next
+// call.
 func (t *Tracker) goOn(r *lines.Record) (done []*Call) {
 	if t.hasChannels {
 		return nil
@@ -94,8 +94,8 @@ func (t *Tracker) failUnseen(f messages.Fact) []*Call {
 	return []*Call{c}
 }
 
-// trade gives a call that has ended the channel that was closed, if its own one is still open:
-// those of calls that began at once were mistaken for each other.
+// trade gives an ended call the channel that was closed, if its own channel is still open: the
+// channels of calls that began at once were confused.
 func (t *Tracker) trade(c *Call) {
 	if c.channel == "" || !c.gone.IsZero() {
 		return

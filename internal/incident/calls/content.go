@@ -72,9 +72,9 @@ func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (m
 	return fields, err
 }
 
-// flatten brings the JSON of older programs into the form of Protocol Buffers: the alternatives of
-// a field stand in an object of their own there, under the name of the field in Go, and a value
-// that may be absent in an object with the field "value".
+// flatten converts the JSON of older programs into the form of Protocol Buffers. In that JSON, the
+// alternatives of a field are in an object under the field's name in Go, and an optional value is
+// in an object with the field "value".
 func flatten(content map[string]any) {
 	for name, value := range content { // in any order: fields are independent
 		inner, isObject := value.(map[string]any)

@@ -20,13 +20,13 @@ type Tracker struct {
 	hasDials, hasChannels bool
 }
 
-// mostOpen bounds the calls without an answer; more of them are those of a driver that prints none.
+// mostOpen bounds the calls without an answer; if there are more, the driver prints no answers.
 const mostOpen = 2000
 
 // shortened is a length from which programs cut an answer.
 const shortened = 256
 
-// grace is how long the error of a call may be printed after its answer.
+// grace bounds the time between the answer of a call and the line with its error.
 const grace = 50 * time.Millisecond
 
 // Take adds a line with a part of a call. It returns the calls that are complete.
@@ -187,7 +187,7 @@ func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	return nil
 }
 
-// answered removes the call to which an answer belongs from the open ones: one with an answer of
+// answered removes the call to which an answer belongs from the open ones: a call with an answer of
 // this form, otherwise one with these fields, otherwise any if the program has cut the text.
 func (t *Tracker) answered(from []*Call, text string) *Call {
 	whole := func(c *Call) bool {
@@ -203,8 +203,8 @@ func (t *Tracker) answered(from []*Call, text string) *Call {
 	return t.pick(from, func(*Call) bool { return true })
 }
 
-// whole adds a line that repeats a call with its method and its answer: it decides to which call
-// the answer belongs that stood before it.
+// whole adds a line that repeats a call with its method and its answer: the line decides which call
+// the preceding answer belongs to.
 func (t *Tracker) whole(r *lines.Record, f messages.Fact) (done []*Call) {
 	m := methodNamed(methodIn(f.Fields["call"]))
 	last := len(t.closing) - 1

@@ -24,7 +24,7 @@ type Finding struct {
 	// Title is one sentence about the problem. Rule names the check that found it.
 	Title string
 	Rule  string
-	// Component holds the volume, as far as it is known.
+	// Component holds the volume; empty if it is not known.
 	Component string
 	Certainty Certainty
 	// Since is the time of its first event, and Until that of its last one.
@@ -46,7 +46,7 @@ type Finding struct {
 	volume *Volume
 	node   string
 	rank   int
-	// holder is the node that has the volume, and object the one that stays or has failed.
+	// holder is the node that has the volume, and object is the object that stays or has failed.
 	holder string
 	object map[string]any
 	// of is the operation of the finding, because is its cause, and open has a call that has not
@@ -68,7 +68,7 @@ type Report struct {
 // Missing is a log that would help.
 type Missing struct{ What, Why, Command string }
 
-// rules find the problems of a story. Each one is in a file of its own, which adds it.
+// rules find the problems of a story. Each rule is in a separate file, which adds it.
 var rules []rule
 
 type rule struct {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// settle joins the operations that turned out to be one, because their volumes are, or because one
-// log did not name the node.
+// settle joins the operations that turned out to be the same, because they have the same volume, or
+// because one log did not name the node.
 func (s *Story) settle() {
 	var kept []*Operation
 	byKey := map[operationKey]*Operation{}
@@ -32,7 +32,7 @@ func (o *Operation) place() string {
 	return o.Node
 }
 
-// dropUnplaced joins operations without a node with the only one that has one.
+// dropUnplaced joins operations without a node with the only operation that has one.
 func (s *Story) dropUnplaced() {
 	var kept []*Operation
 	for _, o := range s.order {

@@ -53,7 +53,7 @@ func (s *Story) cite(f *Finding) {
 	}
 }
 
-// certainty is how sure it is that a hazard caused a finding: other lines make it likely only.
+// certainty returns the certainty that a hazard caused a finding: other lines only make it likely.
 func (st *statement) certainty() Certainty {
 	if st.shown != nil {
 		return Likely

@@ -28,7 +28,7 @@ type Story struct {
 	// sidecar lost its driver.
 	started      map[[2]string]time.Duration
 	disconnected map[string]time.Duration
-	// tables are those of the programs, by their names.
+	// tables are the tables of the programs, by their names.
 	tables map[string]*messages.Table
 	// remains are the directories of deleted pods, by node and pod.
 	remains map[[2]string]remain
@@ -81,7 +81,7 @@ type Operation struct {
 	Failures    int
 	counts      map[string]int
 	Code, Error string
-	// Next is when the next attempt is due, 0 if unknown.
+	// Next is the time of the next attempt, 0 if unknown.
 	Next time.Duration
 	// IsRunning reports that the last attempt has not ended, and IsDone that it succeeded.
 	IsRunning bool

@@ -59,7 +59,7 @@ func (r *reader) time(to *Record, found stamp) {
 	}
 }
 
-// lag is how long a line may be on its way to the file of its container, or to the journal.
+// lag bounds the time until a line reaches the file of its container, or the journal.
 const lag = 5 * time.Second
 
 func within(a, b time.Time, d time.Duration) bool { return a.Sub(b).Abs() <= d }

@@ -7,7 +7,7 @@ import (
 
 // Clock completes the times of lines that lack a year or a time zone.
 type Clock struct {
-	// Zone is that of times without one.
+	// Zone is the time zone of times without one.
 	Zone *time.Location
 	// Until is a time after the last line: a time without a year lies in the year before it.
 	Until time.Time
@@ -118,7 +118,8 @@ func (c *Clock) local(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), c.Zone).UTC()
 }
 
-// ahead is how far lines may be younger than their file, because clocks and zones differ.
+// ahead bounds the time by which lines may be younger than their file, since clocks and zones
+// differ.
 const ahead = 25 * time.Hour
 
 // yearless returns the time of a day without a year: the last one before the end of the logs.

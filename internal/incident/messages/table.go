@@ -11,16 +11,17 @@ import (
 type Table struct {
 	// Program is the name in traces.
 	Program string
-	// Names are those of the program's containers and units; the first words of longer ones match.
+	// Names are the names of the program's containers and units; a longer name matches by its first
+	// words.
 	Names []string
-	// Driver is the name of the driver that the program is, as far as it has one name only.
+	// Driver is the name of the driver, if the program is a driver with only one name.
 	Driver string
 	// IsDriver reports that the program answers calls; the others call.
 	IsDriver bool
-	// IsSilent reports that the driver prints nothing when it answers some calls, so that a call
-	// without an answer need not be one that hangs.
+	// IsSilent reports that the driver prints no answer to some calls, so that a call without an
+	// answer does not necessarily hang.
 	IsSilent bool
-	// Messages are those that the program prints.
+	// Messages are the messages that the program prints.
 	Messages []Message
 	// Shared are further tables with messages that the program prints.
 	Shared []*Table
@@ -86,8 +87,8 @@ func Named(name string) *Table {
 // Fact is a recognized message.
 type Fact struct {
 	*Pattern
-	// Fields are those of the pattern and the pairs of the message, by the names that this package
-	// gives them.
+	// Fields are the fields of the pattern and the pairs of the message, by the names that this
+	// package gives them.
 	Fields Fields
 }
 

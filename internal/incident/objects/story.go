@@ -26,8 +26,8 @@ type state struct {
 	fields map[string]any
 }
 
-// Story returns the changes of an object that was collected at the end, as far as the object names
-// their times. Its first line is the creation.
+// Story returns the changes of an object that was collected at the end, if the object has their
+// times. Its first line is the creation.
 func Story(object map[string]any) []Fact {
 	resource := resources[fields.Text(object, "kind")]
 	name := nameOf(object)
@@ -87,7 +87,7 @@ func merged(object, fields map[string]any) map[string]any {
 	return object
 }
 
-// beginning returns an object as it was created, without its status and its deletion.
+// beginning returns an object in its first version, without its status and its deletion.
 func beginning(resource string, last map[string]any) map[string]any {
 	first := copyOf(last)
 	delete(first, "status")

@@ -96,7 +96,7 @@ func (t *Tables) event(age, times, kind, reason, name, from, message string) Fac
 
 var ages = lazyregexp.New(`(\d+)([ydhms])`)
 
-// units are those of kubectl's ages.
+// units are the units of kubectl's ages.
 var units = map[string]time.Duration{"y": 365 * 24 * time.Hour, "d": 24 * time.Hour, "h": time.Hour, "m": time.Minute, "s": time.Second}
 
 // Age parses an age as kubectl prints it, such as "3m20s" or "2d".

@@ -38,12 +38,14 @@ type volume struct {
 	// isNew means that the story provisions it, at this time.
 	isNew  bool
 	madeAt time.Duration
-	// deleted is when its claim is deleted, and grown when it is expanded; 0 if never.
+	// deleted is the time at which its claim is deleted, and grown the time at which it is
+	// expanded; 0 for never.
 	deleted, grown time.Duration
-	// restores is the snapshot, and clones the volume, from which it comes; nil for none.
+	// restores is the snapshot, and clones the volume, from which it is made; nil for none.
 	restores *snapshot
 	clones   *volume
-	// labels are those of its claim, and selectors those by which groups select it in the scenario.
+	// labels are the labels of its claim, and selectors the labels by which groups select it in the
+	// scenario.
 	labels, selectors map[string]string
 }
 

@@ -12,7 +12,7 @@ import (
 
 // taken holds the fields that a snapshot and a group of snapshots share.
 type taken struct {
-	// name is that of the object with its namespace; "" if it is not known.
+	// name is the name of the object with its namespace; "" if it is not known.
 	name, driver, class, policy string
 	// isOld means that it was there before the story; otherwise it is made at this time.
 	isOld   bool
@@ -23,8 +23,8 @@ type taken struct {
 
 func (t *taken) common() *taken { return t }
 
-// entry finds the thing with the given names in known, of which some names may be empty, or adds an
-// old one to known and inOrder. It returns nil if all names are empty.
+// entry finds the thing with one of the names in known, or adds an old one to known and inOrder;
+// some names may be empty. It returns nil if all names are empty.
 func entry[T interface {
 	comparable
 	common() *taken

@@ -141,7 +141,8 @@ func (s *Story) nodes() (all []map[string]any) {
 	return all
 }
 
-// mostSkew is how much older a kubelet may be than the control plane.
+// mostSkew bounds the number of minor versions by which a kubelet may be older than the control
+// plane.
 const mostSkew = 3
 
 // newestRelease is the newest release of the kubelets, as that of the control plane is not in the
