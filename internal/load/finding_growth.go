@@ -11,8 +11,8 @@ import (
 
 // The least growth that is reported, the least lower bound of it, and the least cost of a call, in
 // milliseconds, that it must lead to. A driver that reads the mount table once in each call grows,
-// too, and costs less. With calls at once the time of a call grows, as they wait for each other;
-// with calls one after the other their cost does, as nothing overlaps: both must have grown.
+// too, and costs less. The time of concurrent calls grows because they wait for each other; the
+// cost of sequential calls grows because they do not overlap. Both must have grown.
 const (
 	notableGrowth = 1.5
 	surelyGrowth  = 1.25
@@ -111,8 +111,8 @@ func (l Level) perVolume() (sum float64) {
 	return sum / float64(max(1, l.Volumes*len(l.Runs)))
 }
 
-// stretch is how many times longer the threads of the driver took for their work than they ran,
-// since they waited for a processor; 1 if it is not known.
+// stretch returns the ratio of the time that the driver's threads needed, including waits for a
+// processor, to the time that they ran; 1 if it is not known.
 func (l Level) stretch() float64 {
 	var ran, delayed int64
 	for _, run := range l.Runs {
@@ -126,8 +126,8 @@ func (l Level) stretch() float64 {
 	return 1 + float64(delayed)/float64(ran)
 }
 
-// late is the time of the faster calls among the later half of each run, in milliseconds: the
-// volumes are there by then, and hardly another program was in the way.
+// late is the time of the faster calls in the later half of each run, in milliseconds: by then the
+// volumes exist, and hardly any other program delayed these calls.
 func (l Level) late(method string) float64 {
 	var all []float64
 	for _, run := range l.Runs {

@@ -41,7 +41,7 @@ func leaks(r *Result) (all []Finding) {
 	return all
 }
 
-// plugins are those that were measured.
+// plugins returns the names of the measured plugins.
 func (l Level) plugins() (names []string) {
 	for _, run := range l.Runs {
 		for _, s := range run.Samples {

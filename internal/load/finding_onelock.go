@@ -17,7 +17,7 @@ const (
 	oneLockMost  = 3   // beyond it something else is the limit
 )
 
-// oneAtATime describes each kind of calls that waits for those of all kinds; nil if calls of
+// oneAtATime describes each kind of calls that waits for calls of all kinds; nil if calls of
 // different kinds overlap.
 func (r *Result) oneAtATime() (texts []string) {
 	if r.Levels[0].Volumes > 1 {

@@ -7,12 +7,13 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Crowd is how many calls at once show whether a driver works on several.
+// Crowd is the number of concurrent calls that shows whether a driver works on several calls at
+// once.
 const Crowd = 4
 
 // A driver that serves calls one at a time is reported under three conditions: enough calls ended
-// while others were under way, a call alone takes some milliseconds, and the driver hardly ever has
-// two busy threads. Otherwise the processors or the disk are the limit.
+// while others were in progress, a single call takes some milliseconds, and the driver hardly ever
+// has two busy threads. Otherwise the processors or the disk are the limit.
 const (
 	crowdEnds  = 12
 	alone      = 8.0 // milliseconds, of a level with one volume
@@ -33,7 +34,7 @@ func serialized(r *Result) (found []Finding) {
 	return found
 }
 
-// serialized describes how calls of one kind wait for each other; empty if they do not.
+// serialized describes how calls of one kind wait for each other; empty if they overlap.
 func (r *Result) serialized(method string) string {
 	if r.Levels[0].Volumes > 1 {
 		return "" // it is not known how long a call takes alone
@@ -64,8 +65,8 @@ func (l Level) fastest(method string) float64 {
 	return took[len(took)/10]
 }
 
-// busyAt is how many threads of the driver were busy at once in the phase of most calls of one
-// kind, the least of all runs.
+// busyAt returns the number of concurrently busy threads of the driver in the phase with most calls
+// of one kind, the smallest of all runs.
 func (l Level) busyAt(method string) float64 {
 	least := math.Inf(1)
 	for _, run := range l.Runs {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shardOf is the result of one shard, in which each call takes as many milliseconds as took says.
+// shardOf returns the result of one shard, in which each call takes took milliseconds.
 func shardOf(index, shards int, took int64, volumes ...int) *Result {
 	plan := Plan{Volumes: volumes, Runs: 1, Nodes: 4}.WithDefaults().Share(index, shards)
 	r := &Result{Format: Format, Plan: plan}
@@ -90,8 +90,7 @@ func every(first, step int64) (ends []int64) {
 func TestALockForAllCallsDiffersFromOneForEachKind(t *testing.T) {
 	kinds := []string{"CreateVolume", "NodeStageVolume", "NodePublishVolume"}
 	for name, c := range map[string]struct {
-		// first and step are those of the ends of the calls of each kind, of which each takes 10 ms
-		// alone.
+		// first and step determine the ends of the calls of each kind; a single call takes 10 ms.
 		first, step int64
 		busy        float64
 		found       []string

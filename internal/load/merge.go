@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Share returns the part of a plan that one of several shards plays, the index counted from 0: its
-// share of the volumes of each level, on nodes of its own.
+// Share returns the part of a plan for one of several shards, with the index counted from 0: its
+// share of the volumes of each level, on separate nodes.
 func (p Plan) Share(index, shards int) Plan {
 	p.Shard, p.Shards = index, shards
 	var volumes []int

@@ -52,19 +52,19 @@ type Plan struct {
 	Volumes []int `json:"volumes"`
 	// Nodes of the cluster of each level.
 	Nodes int `json:"nodes"`
-	// Runs is how often each level is played in its cluster, with fresh volumes.
+	// Runs is the number of times that each level is played in its cluster, with fresh volumes.
 	Runs  int   `json:"runs"`
 	Clock Clock `json:"clock"`
 	// Duration is that of a ramp or a churn, in cluster time.
 	Duration time.Duration `json:"duration,omitempty"`
-	// Rate is how many volumes a churn replaces in a second.
+	// Rate is the number of volumes that a churn replaces per second.
 	Rate float64 `json:"rate,omitempty"`
 	// Latencies are added to calls, as the user wrote them: "2s±20%" by the name of the call.
 	Latencies map[string]string `json:"latencies,omitempty"`
 	// Sidecars are changed flags of sidecars, as the user wrote them.
 	Sidecars []string `json:"sidecars,omitempty"`
-	// Shard is the part of the load that was played, counted from 0, and Shards the number of
-	// parts; 0 if it was played as a whole. Whole are the volumes of all parts then.
+	// Shard is the index of the part of the load that was played, counted from 0, and Shards the
+	// number of parts; 0 if it was not divided. Whole are the volumes of all parts then.
 	Shard  int   `json:"shard,omitempty"`
 	Shards int   `json:"shards,omitempty"`
 	Whole  []int `json:"whole,omitempty"`

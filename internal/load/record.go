@@ -161,7 +161,7 @@ func (r *Record) call(e *trace.Event) {
 	}
 }
 
-// lifeOf is the life of the volume that a call is about; nil if it is about none.
+// lifeOf returns the life of a call's volume; nil if the call names none.
 func (r *Record) lifeOf(e *trace.Event) *life {
 	switch request := e.Request.(type) {
 	case *csi.CreateVolumeRequest:

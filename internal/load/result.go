@@ -37,10 +37,10 @@ type Driver struct {
 	Attaches bool `json:"attaches"`
 }
 
-// Opened is how often the driver's programs open files to read them in one call.
+// Opened counts the times that the driver's programs open files for reading in one call.
 type Opened struct {
 	Call string `json:"call"`
-	// Volumes is how many other volumes there are.
+	// Volumes is the number of other volumes.
 	Volumes int `json:"volumes"`
 	// Files are the numbers of opens, by the path.
 	Files map[string]int `json:"files"`
@@ -62,9 +62,9 @@ type Level struct {
 // Run is one course of a level.
 type Run struct {
 	Phases []Phase `json:"phases"`
-	// Calls are those to the driver, by the name of the call.
+	// Calls are the calls to the driver, by name.
 	Calls map[string]*Calls `json:"calls"`
-	// Stages are those in the lives of the volumes, in their order.
+	// Stages are the stages in the lives of the volumes, in their order.
 	Stages []Stage `json:"stages"`
 	// Samples are the resources of the driver at points of the run, in their order.
 	Samples []Sample `json:"samples"`
@@ -90,8 +90,8 @@ type Phase struct {
 	// busy thread runs or waits for a processor or a disk. The mean is over the moments with a
 	// Crowd of calls and at least one busy thread.
 	Busy float64 `json:"busy"`
-	// Ran and Delayed are how long the driver's threads ran, and waited for a processor, in
-	// microseconds; 0 if it is not known.
+	// Ran and Delayed are the times for which the driver's threads ran, and waited for a processor,
+	// in microseconds; 0 if unknown.
 	Ran     int64 `json:"ran,omitempty"`
 	Delayed int64 `json:"delayed,omitempty"`
 }
@@ -135,7 +135,8 @@ type Use struct {
 	Children    int64 `json:"children"`
 	Mounts      int64 `json:"mounts"`
 	Goroutines  int64 `json:"goroutines,omitempty"`
-	// Ran and Delayed are how long its threads ran, and waited for a processor, in microseconds.
+	// Ran and Delayed are the times for which its threads ran, and waited for a processor, in
+	// microseconds.
 	Ran     int64 `json:"ran,omitempty"`
 	Delayed int64 `json:"delayed,omitempty"`
 }

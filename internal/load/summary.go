@@ -19,8 +19,8 @@ type Summary struct {
 	P90 float64 `json:"p90"`
 	P99 float64 `json:"p99"`
 	Max float64 `json:"max"`
-	// Busy is the time in which at least one call was under way, in seconds; Cost is that time for
-	// each call, in milliseconds.
+	// Busy is the time during which at least one call was in progress, in seconds; Cost is that
+	// time per call, in milliseconds.
 	Busy float64 `json:"busy"`
 	Cost float64 `json:"cost"`
 	// Throughput is the number of calls for each second of Busy, InFlight the most at once.
@@ -91,7 +91,7 @@ func (l Level) Of(method string) Summary {
 	return s
 }
 
-// Times are those of all calls of one kind, over all runs, in milliseconds and sorted.
+// Times returns the times of all calls of one kind, over all runs, in milliseconds and sorted.
 func (l Level) Times(method string) (all []float64) {
 	for _, run := range l.Runs {
 		if c := run.Calls[method]; c != nil {
@@ -156,7 +156,7 @@ func (e edge) compare(other edge) int {
 	return e.open - other.open
 }
 
-// Step is how many calls are under way from a time on, in microseconds of cluster time.
+// Step is the number of calls in progress from a time on, in microseconds of cluster time.
 type Step struct {
 	At   int64
 	Open int
@@ -226,8 +226,8 @@ func (l Level) Phases() (names []string) {
 	return names
 }
 
-// OverTime returns the median times of calls of one kind in the last run, in equal parts of the
-// time from the first to the last of them, in milliseconds; 0 for a part without a call.
+// OverTime returns the median times of calls of one kind in the last run, in milliseconds. It
+// divides the time from the first to the last call into equal parts; a part without a call has 0.
 func (l Level) OverTime(method string, parts int) []float64 {
 	medians := make([]float64, parts)
 	if len(l.Runs) == 0 {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// ticks is how many clock ticks /proc counts in a second, on all architectures of Linux.
+// ticks is the number of clock ticks that /proc counts per second, on all architectures of Linux.
 const ticks = 100
 
 // Used measures a program with the processes that it has started, by their ids on this machine. It
@@ -36,7 +36,7 @@ func (u *Use) add(pid int) {
 	// The name of the program may contain spaces and parentheses.
 	_, rest, _ := bytes.Cut(read(pid, "stat"), []byte(") "))
 	if fields := bytes.Fields(rest); len(fields) > 14 {
-		// Utime, stime, and those of children that were waited for.
+		// utime and stime, then those of children that were waited for.
 		for _, at := range []int{11, 12, 13, 14} {
 			n, _ := strconv.ParseInt(string(fields[at]), 10, 64)
 			u.CPU += n * 1e6 / ticks

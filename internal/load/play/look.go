@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// look counts the files that the driver opens in calls that take ever longer: in the life of one
-// more volume at the smallest and at the largest level. A look that does not come to its end leaves
-// the result as it is.
+// look counts the files that the driver opens in calls of growing duration: during the life of one
+// more volume at the smallest and at the largest level. A look that does not complete leaves the
+// result unchanged.
 func (o Options) look(ctx context.Context, build Build, r *load.Result) error {
 	growing := r.Growing()
 	if len(growing) == 0 {

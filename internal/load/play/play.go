@@ -31,13 +31,13 @@ type Cluster interface {
 	// RestartDriver stops the driver's program on a node, or its controller plugin if node is
 	// empty, and starts it again. It returns the real time until the program answers.
 	RestartDriver(node string) (time.Duration, error)
-	// UnderWay is how many calls the driver has not answered yet. It may be called from any
-	// goroutine.
+	// UnderWay returns the number of calls that the driver has not answered yet. It may be called
+	// from any goroutine.
 	UnderWay() int
 	// Programs are the process ids of the driver's programs, by the names of the plugins.
 	Programs() []Program
-	// Opened is how often the driver's programs have opened files to read them, by the path; nil if
-	// it is not known.
+	// Opened counts the times that the driver's programs have opened files for reading, by path;
+	// nil if unknown.
 	Opened() map[string]int
 	// Died are the programs of the driver that have ended by themselves.
 	Died() []load.Death
@@ -66,7 +66,7 @@ type Workload interface {
 	Claim(name string) []store.Object
 	// Pod returns its pod, on a node.
 	Pod(name, node string) store.Object
-	// Snapshot is a snapshot of a claim; nil if the driver takes none.
+	// Snapshot returns a snapshot of a claim; nil if the driver has no snapshots.
 	Snapshot(name string) store.Object
 	// Grown is the claim with twice its size.
 	Grown(name string) store.Object

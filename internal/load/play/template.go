@@ -32,8 +32,8 @@ type form struct {
 	kind reflect.Type
 }
 
-// NewTemplate makes a workload of the objects of one life: those of its claim, its pod, and a
-// snapshot, which may be nil. They have Name and Node in the place of names.
+// NewTemplate makes a workload from the objects of one life: its claims, its pod, and a snapshot,
+// which may be nil. They have Name and Node in the place of names.
 func NewTemplate(claims []store.Object, pod, snapshot store.Object) (*Template, error) {
 	t := &Template{}
 	for _, c := range claims {
