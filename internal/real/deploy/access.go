@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rules are those of csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter together, from
-// their own repositories.
+// rules are the combined rules of csi-provisioner, csi-attacher, csi-resizer and csi-snapshotter,
+// from their own repositories.
 var rules = []rbacv1.PolicyRule{
 	rule("", "get list watch create update patch delete", "persistentvolumes"),
 	rule("", "get list watch update patch", "persistentvolumeclaims"),

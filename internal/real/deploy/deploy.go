@@ -41,8 +41,8 @@ type Driver struct {
 	Down []string
 	// Later omits the driver until it is installed.
 	Later bool
-	// Keeper runs the registrar as a child of csisim, so that it can be ended and started alone;
-	// nil if the scenario does not end it.
+	// Keeper runs the registrar as a child of csisim, so that it can be ended and started
+	// separately; nil if the scenario does not end it.
 	Keeper *Keeper
 	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
 	Shared, SharedAt string
@@ -74,8 +74,8 @@ type Program struct {
 // Keeper is the program /csisim of the plugin's image, which is copied to the registrar's
 // container.
 type Keeper struct {
-	// Libraries are the files in the image that the program is loaded with, its loader first; none
-	// if it needs none.
+	// Libraries are the files in the image with which the program is loaded, the loader first; none
+	// for a static program.
 	Libraries []string
 }
 

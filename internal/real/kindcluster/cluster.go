@@ -246,7 +246,7 @@ func connect(o Options) (*Cluster, error) {
 	return &Cluster{name: cmp.Or(o.Name, DefaultName), provider: cluster.NewProvider(options...), engine: engine, options: o}, nil
 }
 
-// engines are those that kind supports.
+// engines are the engines that kind supports.
 var engines = []string{"docker", "podman", "nerdctl"}
 
 // findEngine returns the engine in kind's own variable, or the first one that answers.

@@ -35,7 +35,7 @@ const (
 
 // Backend is the storage system of a cluster.
 type Backend struct {
-	// Options are those of the driver.
+	// Options are the options of the driver.
 	Options mock.Options
 	// Address is the backend's address for plugins.
 	Address string

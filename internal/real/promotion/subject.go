@@ -36,7 +36,7 @@ type Subject struct {
 	NoDataCheck bool
 	// Own are the drivers' own manifests, one for each driver; nil for a driver without.
 	Own []*deploy.Own
-	// Images are those of its containers.
+	// Images are the images of its containers.
 	Images []string
 	// EndsRegistrars means that it ends or starts registrars, Snapshots that it needs the kinds of
 	// snapshots.
@@ -58,7 +58,7 @@ type installed struct {
 	sim.Driver
 	// csiDriver is its CSIDriver object; nil if the scenario applies it, or there is none.
 	csiDriver *storagev1.CSIDriver
-	// sidecars are those beside its controller plugin, by its capabilities.
+	// sidecars are the sidecars beside its controller plugin, according to its capabilities.
 	sidecars []string
 	// zones are the nodes' values in the topology of the reference driver, by node.
 	zones map[string]string

@@ -168,7 +168,7 @@ func (t *Target) furnish(ctx context.Context) error {
 	return nil
 }
 
-// load loads images into the nodes: built ones, and those that the engine has.
+// load loads images into the nodes: built images, and images that the engine has.
 func (t *Target) load() error {
 	var built []image.Image
 	var pulled []string

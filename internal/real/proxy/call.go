@@ -58,8 +58,8 @@ func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	}
 }
 
-// asSeenBy returns an error as its caller would receive it without the proxy: for a dead driver it
-// names the socket that the caller knows.
+// asSeenBy returns an error in the form that its caller would receive without the proxy: for a dead
+// driver it names the caller's socket.
 func (p *Proxy) asSeenBy(caller string, err error) error {
 	socket := p.options.Listen[caller]
 	if caller == "kubelet" {
@@ -109,8 +109,8 @@ func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err e
 // patient is the timeout of a call without a deadline.
 const patient = 24 * time.Hour
 
-// slack is how much earlier than the proxy a caller may see that its deadline has passed and cancel
-// the call.
+// slack bounds the time by which a caller may notice earlier than the proxy that its deadline has
+// passed, and cancel the call.
 const slack = 100 * time.Millisecond
 
 // pass makes a call as a process of the kernel, which ends when its caller disconnects.

@@ -28,7 +28,8 @@ func (l listening) start() error {
 func (l listening) kill() error { return l.end(unix.SIGKILL) }
 func (l listening) stop() error { return l.end(unix.SIGTERM) }
 
-// killTime is how long a process may exist after SIGKILL: one that waits for a device does not end.
+// killTime bounds the time for which a process may exist after SIGKILL: a process that waits for a
+// device does not end.
 const killTime = 10 * time.Second
 
 // end ends the listening process, if there is one.

@@ -21,7 +21,7 @@ import (
 )
 
 // Record is a line of the records: an event of the proxy's trace with its real time. A call has one
-// for its begin, and one for its end, both with the same Start and Seq.
+// record for its begin and one for its end, both with the same Start and Seq.
 type Record struct {
 	trace.Line // without request and answer
 	// Request and Response are encoded by gRPC, with secrets redacted; nil if there is none.

@@ -16,13 +16,13 @@ import (
 type victim struct {
 	namespace, pod, container string
 	id                        string // of the container
-	// The node with the kubelet that was stopped; empty if that starts the container again at once.
+	// The node with the stopped kubelet; empty if a kubelet restarts the container at once.
 	node string
 }
 
-// killController kills the container of a sidecar, or of kube-controller-manager. It stays down if
-// its node is not one of the scenario's: then the kubelet there, which would start it again, is
-// stopped first.
+// killController kills the container of a sidecar, or of kube-controller-manager. If its node is
+// not one of the scenario's, the container stays down: the kubelet of the node, which would restart
+// it, is stopped first.
 func (c *Cluster) killController(name string) error {
 	container, driver, isSidecar := strings.Cut(name, "/")
 	options, namespace := labelled("component="+name), metav1.NamespaceSystem

@@ -174,8 +174,8 @@ func TestAPodThatEndsDuringTheCheckHasLostNothing(t *testing.T) {
 	assert.Contains(t, w.data.lost[0].Found[0], "found a directory on which nothing is mounted")
 }
 
-// The check skips containers with programs of their own, scenarios without data check, and nodes
-// that csisim cannot run commands on; the last are reported.
+// The check skips containers with their own programs, scenarios without data check, and nodes on
+// which csisim cannot run commands; it reports such nodes.
 func TestVolumesThatTheCheckSkips(t *testing.T) {
 	w := newDataWorld(t)
 	w.begin(w.pod("program", "node-a", "docker.io/library/postgres:17"))

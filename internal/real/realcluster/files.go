@@ -152,7 +152,7 @@ func isBelow(name string, mounts map[string]machine.Mount) bool {
 	return false
 }
 
-// fileTypes are those of find.
+// fileTypes are the types in the output of find.
 var fileTypes = map[string]fs.FileMode{"d": fs.ModeDir, "l": fs.ModeSymlink, "s": fs.ModeSocket, "b": fs.ModeDevice, "c": fs.ModeDevice | fs.ModeCharDevice, "p": fs.ModeNamedPipe}
 
 func modeOf(kind, octal string) fs.FileMode {

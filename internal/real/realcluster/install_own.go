@@ -49,8 +49,8 @@ const (
 	discoverEvery = 500 * time.Millisecond
 )
 
-// placed finds the resource of an object, and sets its namespace: the default one if it has none
-// but needs one, none if it is not namespaced.
+// placed finds the resource of an object, and sets its namespace: by default the default namespace
+// for a namespaced resource, and none for others.
 func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 	gvk := u.GroupVersionKind()
 	mapping, err := c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)

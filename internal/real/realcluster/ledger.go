@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// looks is how often nodes are searched for leftovers, lookAgain the pause between: a kubelet
-	// removes the directory of a pod in its next round.
+	// looks bounds the searches of nodes for leftovers, and lookAgain is the pause between them: a
+	// kubelet removes the directory of a pod in its next round.
 	looks     = 5
 	lookAgain = 2 * time.Second
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// maxLeft is how many objects an error names.
+// maxLeft bounds the objects that an error names.
 const maxLeft = 5
 
 // Leftovers returns an error if an earlier run has left objects on a cluster: the scenario would

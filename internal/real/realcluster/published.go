@@ -21,7 +21,7 @@ type publishedAt struct {
 	apart bool
 }
 
-// published is the state of a volume on its node as it was found. Writes go to the node; reads
+// published is the state of a volume on its node when it was read. Writes go to the node; reads
 // return the state.
 type published struct {
 	publishedAt
@@ -118,7 +118,7 @@ func (p *published) ReadDir(string) ([]fs.DirEntry, error) {
 	return make([]fs.DirEntry, 1), nil
 }
 
-// ReadVolumeFile returns the content of the file as it was found.
+// ReadVolumeFile returns the content of the file when it was read.
 func (p *published) ReadVolumeFile(dir, name string) ([]byte, error) {
 	file := path.Join(dir, name)
 	switch p.verdict {
@@ -130,7 +130,7 @@ func (p *published) ReadVolumeFile(dir, name string) ([]byte, error) {
 	return p.contents, nil
 }
 
-// ReadStart returns the first bytes of the device as they were found.
+// ReadStart returns the first bytes of the device when they were read.
 func (p *published) ReadStart(device string, _ int) ([]byte, error) {
 	switch p.verdict {
 	case "absent":

@@ -11,7 +11,7 @@ import (
 const (
 	// askEvery is the interval of checks that the API answers, askTime the timeout of one.
 	askEvery, askTime = 2 * time.Second, 5 * time.Second
-	// longestSilence is how long the API may be unreachable before the run ends.
+	// longestSilence bounds the time for which the API may be unreachable before the run ends.
 	longestSilence = 30 * time.Second
 )
 

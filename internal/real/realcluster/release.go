@@ -93,8 +93,8 @@ func (c *Cluster) forceOne(ctx context.Context, m made) error {
 	return c.gone(ctx, m)
 }
 
-// releaseVolumes deletes the claims of stateful sets, and the volumes of the run: those of its
-// claims, and those that its drivers have provisioned since it began.
+// releaseVolumes deletes the claims of stateful sets, and the volumes of the run: the volumes of
+// its claims, and those that its drivers have provisioned since it began.
 func (c *Cluster) releaseVolumes(ctx context.Context) error {
 	claims, err := c.clients.CoreV1().PersistentVolumeClaims(metav1.NamespaceAll).List(ctx, listManaged)
 	if err != nil {

@@ -31,7 +31,8 @@ func TestARetainedVolumeIsDeleted(t *testing.T) {
 	require.NoError(t, c.letGo(t.Context(), volumeOf("disk", "pvc-gone", "data")), "it was deleted meanwhile")
 }
 
-// The volumes of a claim are those that were bound to it, even if another claim has them now.
+// The volumes of a claim are the volumes that were bound to it, even if they are bound to another
+// claim now.
 func TestTheVolumesOfClaims(t *testing.T) {
 	ours := []made{{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), namespace: "default", name: "data"}}
 	assert.True(t, isOfClaim(volumeOf("disk", "pvc-1", "data"), ours))

@@ -27,7 +27,7 @@ func (c *Cluster) namespace() string {
 // accountTime limits how long a new namespace may take to get the default service account.
 const accountTime = time.Minute
 
-// makeNamespace makes the namespace that replaces the default one, if the run has names of its own.
+// makeNamespace makes the namespace that replaces the default one, if the run uses scoped names.
 // Pods need its service account.
 func (c *Cluster) makeNamespace() error {
 	if c.options.Deploy.Scope == "" {
@@ -131,9 +131,9 @@ func (c *Cluster) isForeign(res *store.Resource, u *unstructured.Unstructured) b
 	return !c.options.Deploy.Scope.Has(u.GetNamespace())
 }
 
-// isForeignEvent reports whether an Event does not belong to the scenario. It is about an object of
-// another run, or about a node outside the scenario (csisim stops the control plane's kubelet while
-// a controller must stay down), or kube-proxy sent it.
+// isForeignEvent reports whether an Event does not belong to the scenario. An event is foreign if
+// it concerns an object of another run or a node outside the scenario (csisim stops the control
+// plane's kubelet while a controller must stay down), or if kube-proxy sent it.
 func (c *Cluster) isForeignEvent(u *unstructured.Unstructured) bool {
 	field := func(name string) string {
 		text, _, _ := unstructured.NestedString(u.Object, "involvedObject", name)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Docker puts a stand-in for docker into PATH, alone, which records its calls. It lists clusters
-// with these names, and a node of a cluster after it was ordered to run it. The order that begins
-// with fails is an error.
+// Docker puts a stand-in for docker into PATH as the only program; it records its calls. It lists
+// clusters with these names, and a node of a cluster after it was ordered to run it. The order that
+// begins with fails is an error.
 func Docker(t *testing.T, fails string, clusters ...string) (orders func() []string) {
 	t.Helper()
 	dir := t.TempDir()
