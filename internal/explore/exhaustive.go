@@ -94,7 +94,7 @@ func (e *enumeration) take() ([]kernel.Pick, bool) {
 	}
 }
 
-// take returns the next run that branches off; false if there is none.
+// take returns the next run that branches off; false at the end.
 func (b *branch) take() ([]kernel.Pick, bool) {
 	for b.among.from == b.among.to {
 		var ok bool

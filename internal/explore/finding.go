@@ -27,7 +27,7 @@ type Finding struct {
 // mostExamples bounds the runs of a finding that are examined for one that is easy to shrink.
 const mostExamples = 8
 
-// example makes a finding of a run that shows it: it repeats the run, records its choices, and
+// example makes a finding from a run that shows it: it repeats the run, records its choices, and
 // shrinks it if that takes few runs.
 func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, error) {
 	f := &Finding{Shown: shown, Found: s.plan.name(c), Runs: 1, examples: 1}

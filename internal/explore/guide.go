@@ -172,8 +172,8 @@ func (g *guide) draw() mutation {
 	return m
 }
 
-// fault draws a fault for a kept run: half of the time at a point that the calm run does not reach,
-// and preferably one that no run has had.
+// fault draws a fault for a kept run: in half of the draws at a point that the calm run does not
+// reach, and preferably at a point that no run has reached.
 func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	among := k.points
 	if len(k.novel) > 0 && g.chance.below(2) == 0 {

@@ -122,7 +122,7 @@ func (s *Search) Complete() bool {
 	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
 }
 
-// LeftOut returns the number of runs that the strategy Exhaustive has left out, since each is
+// LeftOut returns the number of runs that the strategy Exhaustive has left out, because each is
 // equivalent to one that was made.
 func (s *Search) LeftOut() int {
 	if s.plan == nil || s.plan.enumeration == nil {

@@ -58,8 +58,8 @@ const mostChanges = 5
 const oddness = 8
 
 // pct gives each process a priority when it first occurs, and runs the one with the highest
-// priority. At a few points it puts the process that would run behind all others: most ordering
-// errors need few preemptions at the right places (Burckhardt et al., ASPLOS 2010).
+// priority. At a few points it puts the current process behind all others: most ordering errors
+// need few preemptions at the right places (Burckhardt et al., ASPLOS 2010).
 type pct struct {
 	seed       uint64
 	chance     chance

@@ -7,8 +7,8 @@ import (
 )
 
 // surveyed is the strategy of a run from which other runs branch off. It records the objects that
-// each step touches, so that only one of several runs is made if their orders differ only in steps
-// that commute.
+// each step touches. Of several runs with orders that differ only in steps that commute, only one
+// is made.
 type surveyed struct {
 	*enumerated
 	survey
