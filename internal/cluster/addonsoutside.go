@@ -61,7 +61,8 @@ func (a AddonsOutside) Dial(address string, secured bool) (fakecontroller.Addons
 	return bearer.Dial(a.DialTo, address, token)
 }
 
-// managerToken is a token of the account that a controller manager without one of its own has.
+// managerToken is a token of the account under which a controller manager runs if it has no account
+// of its own.
 func (a AddonsOutside) managerToken() (token string, err error) {
 	account := store.Key{Namespace: a.Manager, Name: kind.DefaultAccount}
 	a.Gate.Enter(func() {

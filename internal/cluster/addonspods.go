@@ -16,8 +16,8 @@ import (
 // AddonsPods are the pods that a cluster makes for sidecars of CSI-Addons.
 type AddonsPods struct{ made int }
 
-// Make creates the pod of a sidecar, "namespace/name", by a StatefulSet of one, and gives it an
-// address, by default one of its own. It is a record: no kubelet runs it.
+// Make creates the pod of a sidecar, "namespace/name", by a StatefulSet with one replica. It gives
+// the pod the address, or by default an unused one. It is a record: no kubelet runs it.
 func (a *AddonsPods) Make(w *component.World, pod, address string) {
 	namespace, name, _ := strings.Cut(pod, "/")
 	if a.made++; address == "" {
@@ -44,7 +44,7 @@ func (a *AddonsPods) Make(w *component.World, pod, address string) {
 	})
 }
 
-// addonsSet is a StatefulSet of one pod, which stays where it is made.
+// addonsSet is a StatefulSet with one pod, which is not rescheduled.
 func addonsSet(namespace, name string) *appsv1.StatefulSet {
 	labels := map[string]string{"app": name}
 	return &appsv1.StatefulSet{

@@ -29,7 +29,7 @@ func compact(obj store.Object) (applied, error) {
 	return applied(form), err
 }
 
-// json is the object as JSON; {} if there is none.
+// json returns the object as JSON; {} if it was not applied.
 func (a applied) json(res *store.Resource) ([]byte, error) {
 	if a == "" {
 		return []byte("{}"), nil

@@ -66,7 +66,7 @@ type Drivers interface {
 	ProgramOf(c *component.Component) fault.Victim
 }
 
-// outcomes are those that a write may have.
+// outcomes are the possible outcomes of a write.
 func outcomes(s fault.Space, versioned bool) []string {
 	names := []string{noFault}
 	if s.Has(fault.API) {

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Checks are those of a run. They follow the calls to drivers and the data of pods.
+// Checks are the checks of a run. They follow the calls to drivers and the data of pods.
 type Checks struct {
 	Checked
 	Watch      *ledger.Watch
@@ -32,10 +32,10 @@ type Checks struct {
 type Checked struct {
 	World *component.World
 	Wire  *wire.Wire
-	Name  string // empty if it is the only one of its run
+	Name  string // empty for the only cluster of its run
 	// NoData leaves out the data check.
 	NoData bool
-	// Peer returns the checks of the other cluster of the run; nil if there is none.
+	// Peer returns the checks of the other cluster of the run; nil without another cluster.
 	Peer func() *Checks
 	// Dir returns the directory of the run.
 	Dir func() string

@@ -14,8 +14,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ImageAt returns the image of the container that serves at a site, without its registry. Of
-// several, as during a surge, it is the one that started last and has replaced the socket.
+// ImageAt returns the image of the container that serves at a site, without its registry. If there
+// are several, as during a surge, it is the image of the pod that started last and has replaced the
+// socket.
 func ImageAt(s *store.Store, at wire.Site) (image string) {
 	var last time.Time
 	for pod := range store.Indexed[*corev1.Pod](s, kind.PodsByNode, at.Node) {

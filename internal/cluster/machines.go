@@ -27,7 +27,7 @@ type Machines struct {
 	// Lost is called when process 1 of a machine was killed from outside, such as by the kernel for
 	// lack of memory: its programs have ended with it.
 	Lost func(m *machine.Disk, how string)
-	// Apart has the reason and the consequences if they are not as separate as they can be.
+	// Apart has the reason and the consequences if the machines are not fully separate.
 	Apart string
 	// Written are the changes of the host's directories that were kept off the host.
 	Written []string

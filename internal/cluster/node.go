@@ -22,7 +22,7 @@ type Node struct {
 	started time.Duration // when the kubelet started last
 }
 
-// Nodes are those of a cluster.
+// Nodes are the nodes of a cluster.
 type Nodes struct {
 	// All are in the order of the cluster.
 	All    []*Node
@@ -40,7 +40,7 @@ func (all *Nodes) Names() (names []string) {
 	return names
 }
 
-// Find returns the node of a name; nil for none.
+// Find returns the node with a name; nil for none.
 func (all *Nodes) Find(name string) *Node {
 	i := slices.IndexFunc(all.All, func(n *Node) bool { return n.Name == name })
 	if i < 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Objects are those of a scenario: the objects that it has applied, in the cluster's store.
+// Objects are the objects that a scenario has applied, in the cluster's store.
 type Objects struct {
 	store    *store.Store
 	applied  map[*store.Resource]map[store.Key]applied

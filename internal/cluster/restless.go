@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// restless is how many changes of an object, in the second half of the time in which the
-	// cluster was to settle, say that components keep changing it.
+	// restless is the number of changes of an object, in the second half of the settling time, from
+	// which on components count as changing it continuously.
 	restless = 5
-	// mostRestless is how many such objects are named.
+	// mostRestless bounds the number of such objects that are named.
 	mostRestless = 5
 )
 

@@ -171,7 +171,7 @@ func (u *Users) scale(p *kernel.Process, _ fault.Site) error {
 }
 
 // scaled scales one workload to zero and returns the function that scales it back. A workload
-// without replicas, for example after another user has scaled it, stays as it is.
+// without replicas, for example after another user has scaled it, is not changed.
 func scaled[T store.Object](u *Users, key store.Key, replicas func(T) **int32) (back func() error) {
 	var before *int32
 	to := func(n *int32) error {

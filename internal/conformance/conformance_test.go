@@ -208,7 +208,7 @@ func document(areas []area, where map[string][]pinned, why map[string]string) st
 	return text.String()
 }
 
-// count is how many cases are pinned, argued about, and neither.
+// count has the numbers of pinned, argued and missing cases.
 type count struct{ pinned, argued, missing int }
 
 func (c *count) add(pinned, argued bool) {

@@ -127,7 +127,7 @@ func (r rules) mistake(id string) string {
 	return "nothing cites it, and rules-reasons.yaml does not say why"
 }
 
-// reason is why nothing pins a rule: its own, or that of its document.
+// reason is the reason why no test pins a rule: its own, or the one of its document.
 func (r rules) reason(id string) string {
 	if why := r.reasons[id]; why != "" {
 		return why

@@ -213,7 +213,7 @@ var floors = [][]string{
 
 func within(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
-// floorOf is the floor of the longest path that has it; negative if none has.
+// floorOf returns the floor of the longest listed path that contains it; negative for none.
 func floorOf(path string) int {
 	floor, longest := -1, ""
 	for i, parts := range floors {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// directories are those in which the loader looks for libraries.
+// directories are the directories in which the loader looks for libraries.
 var directories = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
 
 // Libraries returns the files that a program is loaded with, its loader first; none for a

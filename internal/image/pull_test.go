@@ -92,7 +92,7 @@ func forPlatform(i v1.Image, architecture string) mutate.IndexAddendum {
 	return mutate.IndexAddendum{Add: i, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: architecture}}}
 }
 
-// otherArchitecture returns one that this machine does not have.
+// otherArchitecture returns an architecture that this machine does not have.
 func otherArchitecture() string {
 	if runtime.GOARCH == "arm64" {
 		return "amd64"

@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// facts hold the data of a line that columns show, as far as the line alone determines it.
+// facts hold the data of a line that columns show and that the line itself determines.
 type facts struct {
-	// Of all structured fields, Line contains only the request of a registration, and the patch of
-	// a change unless its fields are all silent; parsing the others takes long.
+	// Line parses only two structured fields: the request of a registration, and the patch of a
+	// change unless its fields are all silent. Parsing the others takes long.
 	trace.Line
 	callSubject
 	waits    []waiter // of a state with the waits of processes

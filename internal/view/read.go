@@ -16,7 +16,7 @@ const longestLine = 16 << 20
 // mostEvents bounds the events of a trace that are read: browsers cannot show larger pages.
 const mostEvents = 2_000_000
 
-// mentioned is how many unreadable lines are named.
+// mentioned bounds the unreadable lines that are named.
 const mentioned = 3
 
 // Read adds the readable lines of a trace in JSON Lines, and returns a sentence for each unreadable

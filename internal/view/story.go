@@ -38,7 +38,7 @@ type part struct {
 	judged       *verdict.Verdict // nil if the event has none
 }
 
-// undoes maps each call to the one that it reverts.
+// undoes maps each call to the call that it reverts.
 var undoes = map[string]string{
 	"DeleteVolume": "CreateVolume", "DeleteSnapshot": "CreateSnapshot", "ControllerUnpublishVolume": "ControllerPublishVolume",
 	"NodeUnstageVolume": "NodeStageVolume", "NodeUnpublishVolume": "NodePublishVolume",

@@ -217,7 +217,7 @@ func (n *Names) Node(e *trace.Event) string {
 	return id
 }
 
-// Pod returns the name of the pod that a call's path belongs to; empty for none.
+// Pod returns the name of the pod to which a call's path belongs; empty for none.
 func (n *Names) Pod(e *trace.Event) string {
 	path := text(e.Request, "target_path")
 	if path == "" {

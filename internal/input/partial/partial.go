@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Mismatch describes in one line how got, decoded JSON, differs from want; it is empty if got has
-// everything that is in want. Maps may have more keys than in want, and lists more items. An empty
+// Mismatch describes in one line how got, decoded JSON, differs from want; it is empty if got
+// contains everything in want. Maps may have more keys than in want, and lists more items. An empty
 // list in want matches only an empty list, and an empty map must be present. In want, * stands for
 // any text, and null for a missing key. A zero value equals an omitted one, as in protocol buffers.
 func Mismatch(want, got any) string { return mismatch("", want, got) }

@@ -33,7 +33,7 @@ func fieldsOf(t reflect.Type) []*field {
 	return known.([]*field)
 }
 
-// holderOf returns the one field of a struct that has a field of the given name in itself; "" if
+// holderOf returns the only field of a struct that itself has a field of the given name; "" if
 // there is none, or several.
 func holderOf(name string, fields []*field) (holder string) {
 	for _, f := range fields {

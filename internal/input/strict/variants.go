@@ -10,8 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Variants are the named forms of T. A file has one of them as a map with its name as the only key:
-// wait: {pod: web-0}. Each form is a struct that registers itself, usually in its file's init.
+// Variants are the named forms of T. A file has one of the variants as a map with its name as the
+// only key: wait: {pod: web-0}. Each form is a struct that registers itself, usually in its file's
+// init.
 type Variants[T any] struct {
 	noun   string
 	byName map[string]Variant

@@ -42,13 +42,13 @@ type Group struct {
 	Runs  []Run
 }
 
-// Run is one run.
+// Run is a run.
 type Run struct {
 	Name  string
 	State State
 	// Why is the headline of a failure, or the reason why it was not tried.
 	Why  string
-	File string // the report; empty for none
+	File string // the report; empty without one
 	Took string
 }
 
