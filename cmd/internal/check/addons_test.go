@@ -94,7 +94,7 @@ func TestAProgramHasSitesByItsEnvironment(t *testing.T) {
 	assert.True(t, trials[i].Runs(), trials[i].NotOffered)
 }
 
-// dayTwoDefects are those of hostdir.
+// dayTwoDefects are the defects of hostdir that day-2 trials find.
 var dayTwoDefects = []struct{ name, trial, verdict string }{
 	{"reclaim-loses-data", "day-2/reclaim", "data lost: "},
 	{"rotate-loses-data", "day-2/rotate", "data lost: "},

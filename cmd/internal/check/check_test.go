@@ -51,7 +51,7 @@ func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, [
 	return facts, trials
 }
 
-// shortWait is how long tests wait for drivers with defects, which never finish.
+// shortWait is the time that tests wait for drivers with defects, which never finish.
 const shortWait = 2 * time.Second
 
 // checked runs the trials with the given names, or all trials if there are no names.
@@ -74,7 +74,7 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 }
 
 // broken returns a trial from the plan for a sound driver, for the driver with a defect: addition
-// follows after in the text. To ask and plan for each defect would take longer than the trial.
+// follows after in the text. Probing and planning for each defect would take longer than the trial.
 func broken(t *testing.T, trials []*check.Trial, name, after, addition string) *check.Trial {
 	t.Helper()
 	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == name })
@@ -141,7 +141,7 @@ func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 	assert.Len(t, card.Outcomes, 4)
 }
 
-// A driver that makes no volumes is checked with one that is there already.
+// A driver that makes no volumes is checked with an existing one.
 func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	subject := mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}})
 	subject.Handle = "by-hand"

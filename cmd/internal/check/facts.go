@@ -21,11 +21,11 @@ type Facts struct {
 	Plugin, Controller, Group, Node []string
 	// Refused are the kinds of volumes that it does not make, with its answers.
 	Refused map[Kind]string
-	// NotPublished is the answer with which a node refuses raw block volumes that the driver
-	// makes; empty if it does not.
+	// NotPublished is the answer with which a node refuses the driver's raw block volumes; empty if
+	// it accepts them.
 	NotPublished string
 	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
-	// object offers; empty if it does not.
+	// object offers; empty if it accepts them.
 	InlineRefused string
 	// InlineReadOnly is set if a node refuses inline volumes without readOnly: true, and accepts
 	// those with it.
@@ -35,7 +35,7 @@ type Facts struct {
 	MountOptionRefused string
 	// Addons are its capabilities of CSI-Addons.
 	Addons sim.AddonsPromise
-	// MaxVolumes is how many volumes a node can have; 0 is no limit.
+	// MaxVolumes bounds the volumes of a node; 0 is no limit.
 	MaxVolumes int64
 	// Controllers are the controllers of the cluster, including the driver's sidecars.
 	Controllers []string
@@ -53,8 +53,8 @@ type Facts struct {
 	NoDevices string
 	// NoUnmounts is the reason why unmounting cannot be made to fail here; empty if it can.
 	NoUnmounts string
-	// NoFUSE is the reason why this machine cannot mount the driver's volumes, which are FUSE file
-	// systems; empty if it can, or if they are none.
+	// NoFUSE is the reason why this machine cannot mount the driver's FUSE file systems; empty if
+	// it can, or if its volumes are not FUSE file systems.
 	NoFUSE string
 
 	subject Subject

@@ -107,7 +107,7 @@ func TestAnErrorTextThatQuotesVerdictsChangesNone(t *testing.T) {
 	}
 }
 
-// The consequence of a defect is no finding of its own, unless a trial shows it alone.
+// The consequence of a defect is no separate finding, unless a trial shows only the consequence.
 func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	breaks := idempotence("no")
 	waiting := Finding{Verdict: verdict.Plain("timed out waiting for the condition: pod web gone"), rank: verdict.Waits}

@@ -128,8 +128,8 @@ func (g *gathering) enterThen(findings []Finding) {
 	}
 }
 
-// form is a defect in one of its forms: a call that fails, a call that does nothing, or an answer
-// with fields that are empty or that differ in a repeated answer.
+// form is a form of a defect: a call that fails, a call without an effect, or an answer with fields
+// that are empty or that differ in a repeated answer.
 type form struct {
 	method, code string
 	fields       verdict.Form
@@ -157,7 +157,7 @@ func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 	return form{}, false
 }
 
-// failed returns the code with which the call of a verdict failed; empty if it did not.
+// failed returns the code with which the call of a verdict failed; empty if it succeeded.
 func failed(v verdict.Verdict) string {
 	if v.Code == codes.OK.String() {
 		return ""
@@ -175,7 +175,7 @@ func (f fields) has(field string) bool { return f[field] || f[message(field)] }
 func message(field string) string { return field[:max(0, strings.LastIndexByte(field, '.'))] }
 
 // lostFields returns the fields in which a repeated answer differs from the first one, and the
-// messages in which such a field is empty: a verdict on a repeated answer names its first field.
+// messages that have such a field empty. A verdict on a repeated answer names only its first field.
 func lostFields(shown [][]Finding) fields {
 	lost := fields{}
 	each := func(form verdict.Form, do func(verdict.Verdict)) {

@@ -175,7 +175,8 @@ var defects = []struct{ name, trial, verdict string }{
 }
 
 // triesOf returns how often a defect is looked for. All processes of the machine share its loop
-// devices: one that takes a device meanwhile may let a volume have the device that it had before.
+// devices: another process may take a device meanwhile, so that a volume gets its former device
+// again.
 func triesOf(defect string) int {
 	if strings.HasPrefix(defect, "device-") {
 		return 5

@@ -127,7 +127,7 @@ func (f *Facts) lacksFor(shape load.Shape) string {
 	return ""
 }
 
-// Fits returns the levels of a plan as far as the nodes take them, and a note if that is not all.
+// Fits returns the levels of a plan that fit on the nodes, and a note if a level does not fit.
 func (f *Facts) Fits(plan load.Plan) (levels []int, note string) {
 	most := int(f.MaxVolumes) * plan.Nodes
 	if f.MaxVolumes == 0 || plan.Volumes[len(plan.Volumes)-1] <= most {

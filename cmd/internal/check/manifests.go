@@ -169,8 +169,8 @@ func classManifest(f *Facts, immediate bool) string {
 %s%s`, className, f.Name, binding, parameters("  ", f.subject.classParameters()))
 }
 
-// csiDriverManifest is the CSIDriver object as an entry of a scenario's objects; empty if the
-// one that a driver has by itself will do.
+// csiDriverManifest returns the CSIDriver object as an entry of a scenario's objects; empty if the
+// driver's own one suffices.
 func csiDriverManifest(f *Facts) string {
 	spec := f.subject.CSIDriver
 	if spec == nil || f.subject.Driver.Profile != "" || len(f.subject.Driver.Deploy) > 0 {
@@ -208,7 +208,7 @@ func tokenRequests(asked []storagev1.TokenRequest) string {
 	return strings.Join(entries, ", ")
 }
 
-// parameters are those of a class, in a line with an indentation.
+// parameters formats the parameters of a class, in a line with an indentation.
 func parameters(indent string, all map[string]string) string {
 	if len(all) == 0 {
 		return ""
@@ -216,7 +216,7 @@ func parameters(indent string, all map[string]string) string {
 	return indent + "parameters: " + pairs("", all) + "\n"
 }
 
-// pairs are the entries of a map in one line, after a prefix; nothing for none.
+// pairs formats the entries of a map in one line, after a prefix; empty for an empty map.
 func pairs(prefix string, all map[string]string) string {
 	if len(all) == 0 {
 		return ""

@@ -31,7 +31,7 @@ func (t *Trial) one(of part) (*Trial, error) {
 	return p.trials[0], p.err
 }
 
-// Parts returns the trials of the single faults of a trial; nil if it has one fault.
+// Parts returns the trials of the single faults of a trial; nil for a trial with one fault.
 func (t *Trial) Parts() (all []*Trial, err error) {
 	return t.partsLike(func(string) bool { return true })
 }

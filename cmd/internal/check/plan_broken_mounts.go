@@ -22,7 +22,8 @@ var mountedErrors = []struct {
 	{"NodeUnstageVolume", []string{fault.StaleHandle, fault.Broken, fault.NotConnected}},
 }
 
-// failures is how many times a call finds the mounted file system broken before it works again.
+// failures returns the number of times that a call finds the mounted file system broken before it
+// works again.
 func (e effect) failures() int {
 	if e.undoes() {
 		return 3

@@ -219,8 +219,8 @@ func driverCrashes(p *plan) {
 	})
 }
 
-// workKills is how many times the driver is killed during a call of a volume's life, each time one
-// change later. After more kills its sidecar would wait for minutes.
+// workKills is the number of times that the driver is killed during a call of a volume's life, each
+// time one change later. After more kills its sidecar would wait for minutes.
 const workKills = 3
 
 // killsDriver kills the driver before a call, atWork times during it, and after it.

@@ -56,7 +56,7 @@ func groupSnapshots(p *plan) {
 // groupCalls are the calls for groups that change something.
 var groupCalls = []string{"CreateVolumeGroupSnapshot", "DeleteVolumeGroupSnapshot"}
 
-// needsGroups returns the reason why no group can be snapshotted; empty if one can.
+// needsGroups returns the reason why the driver cannot take snapshots of groups; empty if it can.
 func (p *plan) needsGroups() string {
 	switch {
 	case !p.facts.caps.Plugin.Has("GROUP_CONTROLLER_SERVICE"):

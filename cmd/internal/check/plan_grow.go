@@ -139,8 +139,8 @@ func (s *script) lifeWithGrowthOf(c claim) {
 	s.down([]claim{c}, web(nodeA, c))
 }
 
-// lifeWithLessGrowth expands a volume while the answers are errors, lets a pod have it, and lowers
-// the request of the claim. csi-resizer then requires less than the volume has already. C-RES-12
+// lifeWithLessGrowth expands a volume while the answers are errors, lets a pod use it, and lowers
+// the request of the claim. csi-resizer then requires less than the volume's current size. C-RES-12
 func (s *script) lifeWithLessGrowth(c claim) {
 	larger, after := pod{name: "larger", node: nodeA, claims: []claim{c}}, pod{name: "after", node: nodeA, claims: []claim{c}}
 	s.up([]claim{c}, web(nodeA, c))
@@ -195,7 +195,7 @@ func snapshots(p *plan) {
 	copies(p)
 }
 
-// lifeWithSnapshot is the life of a volume and of another one that is made from its snapshot.
+// lifeWithSnapshot is the life of a volume, and of a second one that is restored from its snapshot.
 func (s *script) lifeWithSnapshot() {
 	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: daily}"}
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}

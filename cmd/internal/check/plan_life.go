@@ -118,7 +118,8 @@ func lives(p *plan) {
 	})
 }
 
-// manyLives is how many lives of a volume show that a program's resources grow with each of them.
+// manyLives is the number of lives of a volume that shows whether a program's resources grow with
+// each of them.
 const manyLives = 10
 
 // untilListed is longer than the interval at which the external-attacher lists volumes.
@@ -198,7 +199,7 @@ func accessModes(p *plan) {
 	}
 }
 
-// manyVolumes is how many volumes are made at once.
+// manyVolumes is the number of volumes that are made at once.
 const manyVolumes = 10
 
 // sharing uses several pods and volumes on a node.

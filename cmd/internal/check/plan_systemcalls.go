@@ -91,8 +91,8 @@ func (p point) words() string {
 }
 
 // usedBefore is the life of a volume in which a system call fails. If the CSI call makes the volume
-// usable, its system call fails after a pod has used the volume before: a driver may mistake a
-// volume that it cannot mount for one without content.
+// usable, its system call fails only after a pod has used the volume: a driver may confuse a volume
+// that it cannot mount with a volume without content.
 func (s *script) usedBefore(e effect, fails func()) {
 	if e.undoes() || e.call == "CreateVolume" {
 		fails()

@@ -11,7 +11,7 @@ type way struct {
 	// rollback says that the new release is the first one, and the old one replaces it.
 	rollback bool
 	// now are the plugins that are replaced while a volume is in a state; later are the others,
-	// which are replaced when the volume has been used for a while. Default: none.
+	// which are replaced after the volume has been used. Default: none.
 	now, later []plugins
 }
 
@@ -86,7 +86,8 @@ func (u *Upgrade) states(p *plan, w way) {
 	}
 }
 
-// replaces returns a function that adds the steps of a way, and another one for those that follow.
+// replaces returns two functions: the first adds the steps of a way, and the second the steps after
+// it.
 func (u *Upgrade) replaces(s *script, w way) replacing {
 	if w.skewed() {
 		s.nodes = max(s.nodes, 2)
@@ -116,8 +117,8 @@ type replacing struct{ now, rest func() }
 // atCall ends the names of groups with trials that replace a release at a call.
 const atCall = "-at"
 
-// mostUpgrades is the highest number of system calls of one CSI call before which a release is
-// replaced, each in a trial of its own.
+// mostUpgrades bounds the system calls of one CSI call before which a release is replaced, each in
+// a separate trial.
 const mostUpgrades = 4
 
 // atCalls replaces a release at each call: the first one is killed there, and the other one starts.
@@ -170,7 +171,8 @@ func replacedAt(w way, e effect, points []point) (all []part) {
 	return all
 }
 
-// rolling updates the driver of three nodes, one after the other, while pods come, move and go.
+// rolling updates the driver of three nodes, one after the other, while pods are created, moved and
+// deleted.
 func (u *Upgrade) rolling(p *plan, w way) {
 	needs := []string{p.needsOurs(), p.needsProgram(), p.needsNodes(), p.needsOnePlace()}
 	p.try(w.name, "rolling", w.what+" on three nodes, one after the other, while pods come, move and go.", needs, func(s *script) {

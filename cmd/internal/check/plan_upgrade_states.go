@@ -7,7 +7,8 @@ type volumeState struct {
 	needs        []func(*plan) string
 	// life makes the state, replaces the release, and uses the volume up to its end.
 	life func(*script, replacing)
-	// each is that of a state that every call can cause, each in a trial of its own. Default: life.
+	// each is the replacement for a state that every call can cause, each in a separate trial.
+	// Default: life.
 	each func(effect) func(*script, replacing)
 }
 
@@ -99,7 +100,7 @@ func (s *script) unused(c claim) {
 	s.detached()
 }
 
-// blocked refuses a call as long as do takes.
+// blocked refuses a call while do runs.
 func (s *script) blocked(call string, do func()) {
 	s.fault("name: blocked, call: %s, code: Unavailable", call)
 	do()

@@ -129,7 +129,7 @@ var kinds = []Kind{
 }
 
 // kindsToTry returns the kinds to try with this driver, the kind of most scenarios first. For a
-// driver that makes no volumes it is the only one.
+// driver that makes no volumes it is the only kind.
 func (f *Facts) kindsToTry() []Kind {
 	tried := []Kind{{filesystem, f.subject.access(oneNodeRW)}}
 	for _, k := range kinds {
@@ -226,8 +226,8 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	return answer
 }
 
-// mountOptions are options that every file system and every bind mount supports: with one alone, a
-// driver that takes only the first would pass.
+// mountOptions are options that every file system and every bind mount supports. There are two,
+// because a driver that uses only the first option would pass with one.
 var mountOptions = []string{"nosuid", "noexec"}
 
 // withMountOptions returns the facts of a driver with the options in its volumes.

@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// RunOptions are the options for running trials. The zero value runs all of them, one after the
+// RunOptions are the options for running trials. The zero value runs all trials, one after the
 // other, with calm decisions.
 type RunOptions struct {
 	// Budget is the wall time after which no further trial begins. The time for which trials waited
 	// for the driver, according to Experience, does not count. Default: no limit.
 	Budget time.Duration
-	// Parallel is how many trials run at once. Default: 1.
+	// Parallel is the number of trials that run at once. Default: 1.
 	Parallel int
 	// Strategy makes the strategy of each run. Default: kernel.Calm.
 	Strategy func() kernel.Strategy
@@ -211,7 +211,8 @@ type running struct {
 	outcomes []Outcome
 }
 
-// take returns the next trial; nil if there is none, or if parallel trials disturb each other.
+// take returns the next trial; nil without a further trial, or if parallel trials disturb each
+// other.
 func (r *running) take(parallel int) (int, *Trial) {
 	r.lock.Lock()
 	defer r.lock.Unlock()

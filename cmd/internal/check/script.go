@@ -18,7 +18,8 @@ type script struct {
 	every []string
 	// immediate says that volumes are made before a pod needs them, regardless of the topology.
 	immediate bool
-	// nodes is how many nodes the scenario needs. Default: 1, or 2 if a pod is on another node.
+	// nodes is the number of nodes that the scenario needs. Default: 1, or 2 if a pod is on another
+	// node.
 	nodes int
 	// mounts and devices say that the scenario has pods, and pods with raw block volumes.
 	mounts, devices bool

@@ -46,7 +46,7 @@ func (s *Searched) hazards() []Found {
 	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == verdict.Driver })
 }
 
-// OfDriver returns the first finding that the driver is responsible for; nil if there is none.
+// OfDriver returns the first finding for which the driver is responsible; nil for none.
 func (s *Searched) OfDriver() *Found {
 	if i := slices.IndexFunc(s.Found, func(f Found) bool { return f.Blame == verdict.Driver }); i >= 0 {
 		return &s.Found[i]

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// secretName is that of the Secret of a kind of calls, such as node-stage.
+// secretName returns the name of the Secret for a kind of calls, such as node-stage.
 func secretName(kind string) string { return className + "-" + kind }
 
 // secretManifests are the Secrets as entries of a scenario's objects.
@@ -20,8 +20,8 @@ func (s Subject) secretManifests() string {
 	return b.String()
 }
 
-// classParameters are those of the StorageClass: the driver's, and those that Kubernetes itself
-// uses.
+// classParameters returns the parameters of the StorageClass: the driver's, and those that
+// Kubernetes itself uses.
 func (s Subject) classParameters() map[string]string {
 	all := s.withSecrets(s.Parameters, "provisioner", "controller-publish", "node-stage", "node-publish", "controller-expand", "node-expand")
 	if s.FSType != "" {
@@ -34,7 +34,8 @@ func (s Subject) snapshotParameters() map[string]string {
 	return s.withSecrets(s.SnapshotParameters, "snapshotter", "snapshotter-list")
 }
 
-// groupParameters are those of the VolumeGroupSnapshotClass: the Secret is that of CreateSnapshot.
+// groupParameters returns the parameters of the VolumeGroupSnapshotClass, with the Secret of
+// CreateSnapshot.
 func (s Subject) groupParameters() map[string]string {
 	if _, given := s.Secrets["snapshotter"]; !given {
 		return nil

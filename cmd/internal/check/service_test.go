@@ -14,7 +14,7 @@ import (
 // buildHTTPDir returns the reference driver for storage systems with an HTTP API.
 func buildHTTPDir(t testing.TB) string { return builtDriver(t, "httpdir") }
 
-// httpdir is that driver with its stand-in, with a defect unless that is empty.
+// httpdir returns that driver with its stand-in, and with a defect unless its name is empty.
 func httpdir(program, defect string) check.Subject {
 	return check.Subject{Driver: scenario.Driver{Program: &scenario.Program{
 		Command: []string{

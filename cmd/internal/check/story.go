@@ -60,14 +60,14 @@ func IsByChance(e *trace.Event) bool {
 	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
 }
 
-// isHarmless reports whether a fault only repeated a call that the finding is not about: neither
-// that call nor the one that undoes it.
+// isHarmless reports whether a fault only repeated a call that does not concern the finding:
+// neither the finding's call nor the call that undoes it.
 func isHarmless(e, about *trace.Event) bool {
 	return e.Kind == trace.Call && faulteffect.Of(fault.Effect(e.Effect)).Doubles &&
 		about != nil && about.Method != e.Method && ledger.Undo(e.Method) != path.Base(about.Method)
 }
 
-// before returns the last earlier call of the same method at the same place; nil if there is none.
+// before returns the last earlier call of the same method at the same place; nil for none.
 func before(events []*trace.Event, call *trace.Event) *trace.Event {
 	for _, e := range slices.Backward(events) {
 		if e.Seq < call.Seq && e.Kind == trace.Call && e.Method == call.Method && e.Driver == call.Driver && e.Node == call.Node {
@@ -77,7 +77,7 @@ func before(events []*trace.Event, call *trace.Event) *trace.Event {
 	return nil
 }
 
-// culprit returns the call in which an event was found; nil if there is none.
+// culprit returns the call in which an event was found; nil for none.
 func culprit(events []*trace.Event, about *trace.Event) *trace.Event {
 	if about == nil || about.Kind == trace.Call {
 		return about

@@ -138,8 +138,8 @@ func (f *Facts) declares(which func(*storagev1.CSIDriverSpec) *bool) bool {
 	return value != nil && *value
 }
 
-// ownsByGroup says whether a pod's fsGroup has an effect on volumes of the suite, which ask for no
-// file system of their own: the driver applies it, or the kubelet does whatever the file system is.
+// ownsByGroup reports whether a pod's fsGroup has an effect on volumes of the suite, which name no
+// file system. Either the driver applies it, or the kubelet does for any file system.
 func (f *Facts) ownsByGroup() bool {
 	if f.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return true
@@ -151,7 +151,7 @@ func (f *Facts) ownsByGroup() bool {
 	return policy == storagev1.FileFSGroupPolicy || policy == storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy && f.subject.FSType != ""
 }
 
-// topologyKeys are those by which the nodes say where they are.
+// topologyKeys returns the topology keys of the nodes.
 func (f *Facts) topologyKeys() ([]string, error) {
 	keys := map[string]bool{}
 	for _, place := range f.places {

@@ -236,7 +236,7 @@ func (p *page) title(name string, harm Harm) {
 }
 
 // text prints a text within the width of the page, with one margin before its first line and
-// another before all others.
+// another before the following lines.
 func (p *page) text(first, rest, text string) {
 	room := p.width - utf8.RuneCountInString(rest)
 	fmt.Fprintf(p, "%s%s\n", first, p.lines(excerpt.Wrap(text, room), rest, ""))
@@ -453,8 +453,7 @@ func (f Finding) got() string {
 	return strings.Join(lines, "\n")
 }
 
-// lastWords returns the last line that a program wrote which does not start again; empty if it
-// wrote none.
+// lastWords returns the last line of a program that does not start again; empty if it wrote none.
 func (f Finding) lastWords() string {
 	_, log, wrote := strings.Cut(f.Failure.Got, program.EndOfLog)
 	lines := strings.Split(strings.TrimSpace(log), "\n")

@@ -128,8 +128,8 @@ func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOpt
 	return shown, err
 }
 
-// releaseOf returns the release that shows a finding of a trial by itself; "" if none does, and a
-// second run with both releases shows it.
+// releaseOf returns the release that shows a finding of a trial on its own; "" if neither does, and
+// a second run with both releases shows it.
 func (u *Upgrade) releaseOf(trial, finding string) Release {
 	old, new := slices.Contains(u.old[trial], finding), slices.Contains(u.new[trial], finding)
 	switch {
@@ -145,8 +145,8 @@ func (u *Upgrade) releaseOf(trial, finding string) Release {
 	return ""
 }
 
-// split makes a finding of each release that shows it by itself, and one for the trials in which
-// none does: a defect of the upgrade.
+// split makes one finding for each release that shows it on its own, and one for the trials in
+// which neither does: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
 		for _, release := range []Release{"", NewRelease, EachRelease, UnknownRelease, OldRelease} {

@@ -35,8 +35,8 @@ func (u *Upgrade) lost() string {
 	return strings.Join(all, ", ")
 }
 
-// failsAlike returns a key that calls share which fail for good with the same code in trials of an
-// upgrade: one release does not know the volumes of the other one.
+// failsAlike returns a key for calls that fail for good with the same code in trials of an upgrade.
+// One release then does not know the volumes of the other.
 func failsAlike(f Finding) (key string, fails bool) {
 	return f.Code + string(f.Release), f.Form == contract.FailsForGood
 }

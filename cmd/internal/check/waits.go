@@ -21,8 +21,8 @@ func (p *page) waits(c *Card) {
 	}
 }
 
-// overdue says that a finding may depend on the patience, or on how long its run waited for work
-// that the driver had not finished; empty if it cannot.
+// overdue says that a finding may depend on the patience, or on the time that its run waited for
+// unfinished work of the driver; empty if it cannot.
 func (f Finding) overdue() string {
 	r := f.Shown[0].Result
 	if r == nil {

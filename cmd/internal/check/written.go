@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// maxWritten is how many changes of the host's directories the card names.
+// maxWritten bounds the changes of the host's directories that the card names.
 const maxWritten = 8
 
 // Written returns the paths that the driver has written outside its runs, in any trial on any node:
