@@ -32,7 +32,7 @@ const badDriverArgs = "-- baddriver {{.Socket}}"
 var badChecks = []struct {
 	name, flags string
 	way         string   // how the driver misbehaves
-	driver      []string // its command; none by default
+	driver      []string // the driver's command; empty for the default one
 	// Created before the check and closed: "dead" leaves the file, "file" is a plain file.
 	socket string
 	code   int

@@ -35,7 +35,7 @@ func (f *checkFlags) codeOfCard(card *check.Card) int {
 	return code
 }
 
-// untried names the required trials that were not tried; "" if there are none.
+// untried names the required trials that were not tried; "" if all were tried.
 func (f *checkFlags) untried(card *check.Card) string {
 	var names []string
 	for _, reason := range card.NotTried() {

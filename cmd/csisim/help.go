@@ -69,7 +69,7 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 	}
 }
 
-// reflowed wraps the paragraphs of a text; indented lines stay as they are.
+// reflowed wraps the paragraphs of a text, and keeps indented lines.
 func reflowed(text string) string {
 	var all []string
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {

@@ -24,8 +24,8 @@ var (
 // run or than a write without a reader.
 const soon = 20 * time.Second
 
-// An interrupt ends a run at any stage: while a large file is read, while nodes start, while pods
-// start, while the reader of its trace does not read.
+// An interrupt ends a run at any stage: while a large file is read, while nodes or pods start, and
+// while the reader of its trace does not read.
 func TestAnInterruptEndsALargeRun(t *testing.T) {
 	bin := clitest.Build(t)
 	for name, test := range map[string]struct {

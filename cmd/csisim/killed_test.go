@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// The next command removes everything that a kill -9 in the middle of a run leaves, with real
-// mounts, loop devices and the worst drivers: the host is as it was before.
+// After a kill -9 in the middle of a run with real mounts, loop devices and the worst drivers, the
+// next command removes all remains, and the host is in its former state.
 func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, way := range []string{

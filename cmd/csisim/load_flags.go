@@ -139,7 +139,7 @@ func (f *loadFlags) plan() (load.Plan, error) {
 	return plan.Share(index, shards), nil
 }
 
-// comparedRuns is how many runs of two builds it takes to compare a dozen calls.
+// comparedRuns is the number of runs of two builds for a comparison of a dozen calls.
 const comparedRuns = 6
 
 // other returns the build with which the driver is compared; nil without --against. All other flags

@@ -11,7 +11,7 @@ import (
 
 // controlGroups describes how a version of Linux's control groups limits memory.
 type controlGroups struct {
-	controller string // the name in /proc/self/cgroup; version 2 has none
+	controller string // the name in /proc/self/cgroup; empty for version 2
 	fsType     string // of their mount
 	limit      string // the file with the limit of a group
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// A report file appears when it is complete; until then there is the previous one, or none.
+// A report file appears when it is complete; until then the previous one remains, if any.
 func TestAReportIsWrittenWholeOrNotAtAll(t *testing.T) {
 	for name, test := range map[string]struct {
 		before string

@@ -50,7 +50,7 @@ func places(lines []trace.Line) []int {
 	return calls
 }
 
-// shownAround is how many rows before and after a difference are shown.
+// shownAround is the number of rows that are shown before, and after, a difference.
 const shownAround = 100
 
 func differenceOf(d diff.Difference) *view.Difference {

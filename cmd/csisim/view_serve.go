@@ -41,7 +41,7 @@ func (p parts) end(value any) {
 	}
 }
 
-// columns sends all columns as they are read, and then the report.
+// columns sends all columns while they are read, and then the report.
 func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out := parts{w}
 	for n := 0; ; n++ {

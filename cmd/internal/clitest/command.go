@@ -1,4 +1,4 @@
-// Package clitest runs csisim as a process, for tests: as a user does, in directories of their own.
+// Package clitest runs csisim as a process for tests, as a user does, each in its own directory.
 package clitest
 
 import (

@@ -39,7 +39,7 @@ func isUnscheduled(d Difference) bool {
 }
 
 // isSeenLate reports whether an effect in a real run precedes its cause. A missing cause would be a
-// difference of its own.
+// separate difference.
 func isSeenLate(d Difference) bool {
 	row := d.Rows[d.Index]
 	return d.What == "order of cause and effect" && d.A == simulation && !strings.Contains(row.A.Text, " without: ") && strings.Contains(row.B.Text, " without: ")
@@ -55,9 +55,8 @@ func isStatsLook(d Difference) bool {
 	return d.A == simulation && d.What == "NodeGetCapabilities before NodeUnpublishVolume" && badly == nil && worse == nil && real == simulated+1
 }
 
-// repeated returns a check for a successful call that a sidecar makes up to most times in
-// succession, because its cache lags behind its own writes: a real run has it once more than the
-// simulation.
+// repeated returns a check for a successful call that a sidecar repeats up to most times because
+// its cache lags behind its own writes: a real run has the call once more than the simulation.
 func repeated(method string, most int) func(Difference) bool {
 	return func(d Difference) bool {
 		call := d.Rows[d.Index].B.Text
@@ -81,7 +80,7 @@ func repeated(method string, most int) func(Difference) bool {
 const slowestEnd = 5 * time.Second
 
 // afterPod matches the gap between a pod, with its name in lower case, and the unmounting of its
-// volume. A pod that is deleted as soon as it runs has its volume unmounted after the call that
+// volume. If a pod is deleted as soon as it runs, its volume is unmounted after the call that
 // published it.
 var afterPod = lazyregexp.New(`^from ([a-z0-9.-]+|NodePublishVolume) to NodeUn(publish|stage)Volume$`)
 

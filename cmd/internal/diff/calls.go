@@ -141,8 +141,8 @@ func callerGone(a, b *call) bool {
 }
 
 // ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver that takes no
-// part. It is then one of several in the same round. If the trace does not name the drivers, it is
-// one that changes nothing.
+// part. It is then one of several in the same round. If the trace does not name the drivers, the
+// driver must be one that changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
 	switch {

@@ -13,8 +13,8 @@ type cause struct {
 	undone      string // after this event, an earlier first no longer counts
 }
 
-// causes are the orders between calls and objects that the control plane maintains (fact 1). If one
-// trace keeps an order and the other breaks it, they differ.
+// causes are the orders between calls and objects that the control plane maintains (fact 1). The
+// traces differ if one trace keeps an order and the other breaks it.
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},
 	{first: "PersistentVolume appears", then: "claim is bound"},

@@ -61,7 +61,7 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 }
 
 // inPassing returns the directories that exist or not, depending on the moment of the listing. They
-// belong to pods that have just been deleted, or to a volume that is unstaged just before the
+// belong to pods that have just been deleted, or to a volume with an unstaging just before the
 // listing in one trace and just after it in the other.
 func (d *comparison) inPassing(a, b *listing) []string {
 	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
@@ -156,7 +156,7 @@ func (d *comparison) compareFiles() {
 	}
 }
 
-// shareLayout gives each side the directories that the other one's volumes need.
+// shareLayout gives each side the directories that the volumes of the other side need.
 func (d *comparison) shareLayout() {
 	d.a.block = d.a.block || d.b.block
 	d.b.block = d.a.block

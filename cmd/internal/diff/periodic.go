@@ -13,7 +13,7 @@ type periodicCalls map[string][]*call
 
 // comparePeriodic compares periodic calls. Their times and their number depend on the phase of
 // their loop, but their existence, requests and responses do not. A call in only one trace counts
-// if it came in three rounds, or if all calls of that trace are like it.
+// if it occurred in three rounds, or if all calls of that trace are like it.
 func (d *comparison) comparePeriodic() {
 	a, b := d.a.periodicCalls(), d.b.periodicCalls()
 	for _, on := range union(a, b, func(x, y series) int {

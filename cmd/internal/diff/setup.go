@@ -74,8 +74,8 @@ func (s *side) serves(driver string) bool {
 const addonsNodes = "csiaddonsnodes"
 
 // withoutRounds returns the lines without the manager's work on a CSIAddonsNode before its sidecar
-// listens: the manager retries and deletes the object, and the sidecar creates it again, as long as
-// the sidecar generates its key.
+// listens. Until the sidecar has generated its key, the manager retries and deletes the object, and
+// the sidecar creates it again.
 func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	if !s.records {
 		return lines
@@ -171,8 +171,8 @@ func isRepeated(earlier []*call, c *call) bool {
 	})
 }
 
-// startupQueries are the queries that parts of a sidecar of CSI-Addons make at once when it starts,
-// the last of them for the manager as soon as it has connected.
+// startupQueries are the queries that parts of a sidecar of CSI-Addons make concurrently at its
+// start; the last of them is for the manager, once it has connected.
 var startupQueries = map[string]bool{
 	"identity.Identity/GetIdentity": true, "identity.Identity/GetCapabilities": true, "Identity/GetPluginInfo": true, nodeCapabilities: true,
 }

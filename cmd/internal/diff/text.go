@@ -117,7 +117,7 @@ func (p *printer) beside(rows []Row, at, column int) {
 	}
 }
 
-// stacked writes the rows one trace under the other; equal rows once.
+// stacked writes the rows of one trace below those of the other, and equal rows once.
 func (p *printer) stacked(rows []Row, at int) {
 	room := p.room(20)
 	for i, r := range rows {

@@ -91,8 +91,8 @@ func (c *checkout) run(b block, want int) {
 // anyText stands for any text in a block of output.
 var anyText = regexp.MustCompile(` ?… ?`)
 
-// compare holds a block against the last command's output: its lines come there in this
-// order, with others between them.
+// compare checks a block against the last command's output: the output has its lines in this order,
+// with others between them.
 func (c *checkout) compare(b block) {
 	c.t.Helper()
 	rest := strings.Split(c.printed, "\n")

@@ -79,7 +79,8 @@ func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
 	}
 }
 
-// documents are those that readers follow: not the specification, nor records of measurements.
+// documents returns the pages that readers follow, without the specification and the records of
+// measurements.
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, purpose := range []string{"tutorials", "how-to", "reference", "explanation"} {

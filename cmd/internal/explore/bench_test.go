@@ -19,9 +19,9 @@ var seeds = flag.Int("seeds", 10, "over how many seeds a benchmark looks for eac
 const mostByDefault, mostAlone = 2000, 600
 
 // BenchmarkSeededMistakes measures, over some seeds, the number of runs and the time until each of
-// the seeded mistakes is found, the length of the story, and the number of seeds that find it: by
-// single faults and then pct, as by default, and by each strategy alone. make explore-bench prints
-// the results.
+// the seeded mistakes is found, the length of the story, and the number of seeds that find it. It
+// uses single faults and then pct, as by default, and each strategy separately. make explore-bench
+// prints the results.
 func BenchmarkSeededMistakes(b *testing.B) {
 	for _, m := range mistakes {
 		for _, strategy := range []string{"default", "pct", explore.Guided, "random"} {

@@ -35,8 +35,8 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf is a finding of a search, to be written into a directory. It holds the scenario: that of
-// the search or, if steps of it are enough, the smaller one.
+// FileOf is a finding of a search, to be written into a directory. It holds the search's scenario
+// or, if fewer steps suffice, the smaller one.
 func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	path, err := relative(dir, s.file)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Search) NameOf(f *Finding) string {
 	return strings.ReplaceAll(s.subject.scenario.Name, "/", "-") + "-" + verdict.FileName(f.Name) + Extension
 }
 
-// Marshal returns the file as it is written.
+// Marshal returns the text of the file.
 func (f *File) Marshal() ([]byte, error) {
 	text, err := yaml.Marshal(f)
 	return append([]byte("# csisim replay makes this run again.\n"), text...), err

@@ -21,8 +21,7 @@ type Finding struct {
 	// set when the search is over.
 	Blame verdict.Blame
 	Story []*trace.Event
-	// Scenario is the text of a smaller scenario that shows it, with Steps steps; nil if there is
-	// none.
+	// Scenario is the text of a smaller scenario that shows it, with Steps steps; nil without one.
 	Scenario []byte
 	Steps    int
 	// Hazards are the hazards of Kubernetes in the shrunk run. Late is the time until an awaited

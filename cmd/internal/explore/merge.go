@@ -20,7 +20,7 @@ type MergedSearch struct {
 	Scenario, Strategy string
 	Seed               uint64
 	Runs, Kept         int
-	// Shards is how many shards it has, Missing lists those without a corpus.
+	// Shards is the number of its shards, Missing lists the shards without a corpus.
 	Shards  int
 	Missing []int
 }

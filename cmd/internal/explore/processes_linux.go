@@ -18,8 +18,8 @@ import (
 )
 
 // processes are child processes of this program that make runs, one on each processor. On one
-// processor a run, its driver's programs and their server take turns, while on two processors they
-// wake each other all the time. With two processors, this makes a third more runs.
+// processor, a run, its driver's programs and their server run in turn; on two processors they wake
+// each other all the time. With two processors, this makes a third more runs.
 type processes []*process
 
 // process makes runs for as many jobs as it has connections.

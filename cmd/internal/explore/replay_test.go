@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// lost is the one choice under which attach-not-idempotent shows.
+// lost is the only choice under which attach-not-idempotent shows.
 var lost = explore.Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev", Nth: 1, Takes: "answer lost"}
 
 func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {

@@ -24,10 +24,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkExplore measures how many runs of a search a core makes in a second: the life of a
-// volume with faults and a driver in the process, with one pod on one node and with a pod that
-// moves to another node. At least 600 of the former; 1,000 would be better. Calm runs and the runs
-// of findings are additional; a sound driver has few of them.
+// BenchmarkExplore measures the number of runs of a search that a core makes per second. The runs
+// are the life of a volume, with faults and a driver in the process, with one pod on one node, and
+// with a pod that moves to another node. At least 600 of the former; 1,000 would be better. Calm
+// runs and the runs of findings are additional; a sound driver has few of them.
 func BenchmarkExplore(b *testing.B) {
 	for _, life := range []struct{ name, scenario string }{{"basic", "testdata/basic"}, {"move", "lifecycle"}} {
 		b.Run(life.name, func(b *testing.B) { exploreLife(b, life.scenario, textOf(b, life.scenario)) })

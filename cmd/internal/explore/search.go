@@ -53,7 +53,7 @@ type Search struct {
 	Happened, Possible int
 	// Complete is set if the strategy exhaustive has made every run within its bounds.
 	Complete bool
-	// LeftOut counts the runs that the strategy exhaustive has left out, since each is equivalent
+	// LeftOut counts the runs that the strategy exhaustive has left out, because each is equivalent
 	// to one that was made.
 	LeftOut int
 	// Sample is the comparison of runs that were made twice.
@@ -108,8 +108,8 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	return s, s.all(ctx, began)
 }
 
-// repeats is how often the run of a finding is repeated: a driver program may have its own
-// randomness.
+// repeats is the number of times that the run of a finding is repeated: a driver program may have
+// its own randomness.
 const repeats = 5
 
 // all makes the runs, and stores their findings.

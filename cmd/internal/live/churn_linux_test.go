@@ -22,7 +22,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// churnVariable is how many pods the test of growth makes and deletes; make nightly has it large.
+// churnVariable is the number of pods that the test of growth makes and deletes; make nightly sets
+// a large one.
 const churnVariable = "CSISIM_CHURN"
 
 // Given a live cluster, when pods with block volumes come and go, then csisim has no more

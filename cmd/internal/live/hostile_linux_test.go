@@ -191,8 +191,7 @@ func (b *bait) putMore(t *testing.T) {
 	}
 }
 
-// withKey has a command begin as a program with a key in its session, which hostile programs look
-// for.
+// withKey starts a command as a program with a key in its session, which hostile programs look for.
 func (b *bait) withKey(c *exec.Cmd) {
 	c.Args = append([]string{b.hostile, "put=" + b.name, "--", c.Path}, c.Args[1:]...)
 	c.Path = b.hostile

@@ -121,8 +121,8 @@ var _ io.Writer = (*counter)(nil)
 // cluster pauses for the page, is at most 3 % of the time without a follower. Chunks and the answer
 // are made beside the cluster, on another processor.
 //
-// One of two clusters is followed, the other one after some rounds. Each runs first in half of the
-// rounds, and garbage is collected between the measurements.
+// One of two clusters is followed, and the other one after some rounds. Each runs first in half of
+// the rounds, and garbage is collected between the measurements.
 func BenchmarkFollowing(b *testing.B) {
 	const clusters, turn = 2, 10 // rounds in which the same one is followed
 	var all [clusters]*sim.Simulation

@@ -15,9 +15,9 @@ import (
 )
 
 // Given a directory of the node, when a pod mounts below it, then pods with the directory see the
-// mount, whichever started first, as their propagation says. A FUSE daemon in a pod of its own
-// serves others that way. All readers look after the mount is made, as the file "mounted" below
-// their directory says: it is on the file system of the node, which each of them has.
+// mount, whichever started first, as their propagation says. A FUSE daemon in its own pod serves
+// other pods that way. All readers read after the mount is made. The file "mounted" below their
+// directory signals this: it is on the file system of the node, which each of them has.
 func TestAMountOfAPodReachesOtherPods(t *testing.T) {
 	for name, command := range map[string]string{
 		"in memory": "mount -t tmpfs mine $d/mnt && echo hello > $d/mnt/file && touch $d/mounted && exec sleep 1000",

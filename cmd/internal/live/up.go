@@ -36,8 +36,8 @@ type Options struct {
 	Stdout, Stderr io.Writer
 }
 
-// keptCalls is how many of the newest calls and Kubernetes events the page shows: those of some
-// thousand pods, in 10 MiB.
+// keptCalls is the number of the newest calls and Kubernetes events that the page shows: those of
+// some thousand pods, in 10 MiB.
 const keptCalls = 20_000
 
 // bootTime is the virtual time that a cluster takes to start, plus a second; it passes at once. The

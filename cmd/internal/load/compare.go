@@ -19,7 +19,8 @@ type Comparison struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Difference is that of one measurement: the medians of the runs, and how likely it is by chance.
+// Difference is the difference of one measurement: the medians of the runs, and the probability
+// that it is chance.
 type Difference struct {
 	Name string `json:"name"`
 	// Call is set for the time of a call, in milliseconds; otherwise it is one of a phase.
@@ -34,8 +35,8 @@ type Difference struct {
 // Share is the difference as a share of the old value.
 func (d Difference) Share() float64 { return d.New/d.Old - 1 }
 
-// confidence is that with which a comparison reports no difference that is noise, over all its
-// rows.
+// confidence is the probability with which a comparison, over all its rows, reports no difference
+// that is noise.
 const confidence = 0.95
 
 // leastShare is the smallest difference that is reported.
@@ -120,7 +121,7 @@ func (c *Comparison) add(d Difference, was, is []float64) {
 }
 
 // judge decides which differences are larger than noise. Many rows are compared, and by chance one
-// of them would differ: each has to be surer than all together (Bonferroni).
+// of them would differ: each row needs more certainty than all together (Bonferroni).
 func (c *Comparison) judge() {
 	for i := range c.Rows {
 		d := &c.Rows[i]
@@ -129,7 +130,7 @@ func (c *Comparison) judge() {
 	}
 }
 
-// leastRuns is how many runs of each build it takes to report a difference.
+// leastRuns returns the number of runs of each build that a reported difference needs.
 func (c *Comparison) leastRuns() int {
 	thresholds := benchmath.DefaultThresholds
 	for n := 2; ; n++ {

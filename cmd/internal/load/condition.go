@@ -14,14 +14,15 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// Condition is one of --fail-if.
+// Condition is a condition of --fail-if.
 type Condition struct {
 	Text    string `json:"text"`
 	Holds   bool   `json:"holds"`
 	Because string `json:"because,omitempty"`
 }
 
-// functions are those of conditions about calls, at the largest level. Times are in seconds.
+// functions are the functions of conditions about calls, at the largest level. Times are in
+// seconds.
 var functions = []struct {
 	name, unit string
 	of         func(*load.Result, load.Summary) float64
@@ -46,7 +47,7 @@ func failed(s load.Summary) (n int) {
 	return n
 }
 
-// values are those of conditions that are about no call.
+// values are the values of conditions that concern no call.
 var values = []struct {
 	name, unit string
 	of         func(*Report) float64

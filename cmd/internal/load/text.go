@@ -21,7 +21,7 @@ type Report struct {
 	Findings []load.Finding `json:"findings"`
 	// Compared are the differences from a baseline; nil without one.
 	Compared *Comparison `json:"compared,omitempty"`
-	// Conditions are those of --fail-if.
+	// Conditions are the conditions of --fail-if.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 

@@ -96,8 +96,8 @@ func (n *Network) Dial(ctx context.Context, protocol, to string) (net.Conn, erro
 	return n.dial(ctx, strings.TrimSuffix(protocol, "4"), at)
 }
 
-// dial connects to the server of an address: of a service, one of its pods; of the host, loopback
-// of the machine that csisim runs on; of other addresses, which are outside, the address itself.
+// dial connects to the server of an address: for a service to one of its pods, for the host to
+// loopback of csisim's machine, and for other addresses, which are outside, to the address itself.
 func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) (net.Conn, error) {
 	if c := n.cluster.Load(); c != nil && address.Services.Contains(to.Addr()) {
 		backends, _ := (*c).Backends(to, protocol)

@@ -11,7 +11,7 @@ import (
 
 var errNotLinux = errors.New("only Linux has network namespaces")
 
-// device is the end of a TUN device; there is none.
+// device is the end of a TUN device, which this system does not support.
 type device struct {
 	address netip.Addr
 	file    *os.File

@@ -1,11 +1,11 @@
-// Package network is the network of a live cluster: nodes and pods in their own network namespaces,
-// and csisim, in user space, as the switch between them, as the services in front of pods, as the
-// name server, and as the way out.
+// Package network is the network of a live cluster. Nodes and pods are in their own network
+// namespaces. csisim, in user space, is the switch between them, the services in front of pods, the
+// name server, and the way out.
 //
 // Each namespace has one interface, a TUN device with its other end here. Packets between
-// namespaces are forwarded unchanged. All others end in a TCP/IP stack of this process, which
-// connects on their behalf: with the pods of a service, or from the machine that csisim runs on.
-// The machine's own network is not changed, and root is not needed.
+// namespaces are forwarded unchanged. All other connections end in a TCP/IP stack of this process,
+// which connects on their behalf: with the pods of a service, or from csisim's machine. The
+// machine's own network is not changed, and root is not needed.
 package network
 
 import (
@@ -62,8 +62,8 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Permitted reports why the machine that csisim runs on does not allow networks to this user, for a
-// number of nodes; nil if it does.
+// Permitted reports why csisim's machine does not allow networks to this user, for a number of
+// nodes; nil if it does.
 func Permitted(nodes int) error {
 	if nodes > address.MostNodes {
 		return fmt.Errorf("there are %d nodes, and at most %d have a subnet for their pods", nodes, address.MostNodes)

@@ -1,5 +1,5 @@
 // Package report renders the results of scenarios for people and machines: as text on a terminal or
-// in a pipe, as JUnit XML, as annotations in a pull request.
+// in a pipe, as JUnit XML, and as annotations in a pull request.
 package report
 
 import (
@@ -37,13 +37,15 @@ type Run struct {
 	Again string
 	// Program is the name by which the user calls csisim. Default: csisim.
 	Program string
-	// Versions are those of csisim and of the simulated Kubernetes, for a page. Default: not shown.
+	// Versions are the versions of csisim and of the simulated Kubernetes, for a page. Default: not
+	// shown.
 	Versions string
 	// Blame names the party responsible for the finding; empty if it was not determined.
 	Blame string
 	// NotTried is the reason why it was not run; empty if it was.
 	NotTried string
-	// Known says which known findings are all that the run shows; empty if it shows others or none.
+	// Known says which known findings are the only ones of the run; empty if it shows other
+	// findings or none.
 	Known string
 }
 

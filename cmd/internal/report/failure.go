@@ -54,7 +54,7 @@ func (p *Printer) failure(run Run, f scenario.Failure, explained view.Finding, s
 	}, true)
 }
 
-// inFull describes one failure with all texts as they are.
+// inFull describes one failure with unabridged texts.
 func (p *Printer) inFull(run Run, f scenario.Failure) string {
 	text := p.head(run, f, shortLines(f.Verdict.Text))
 	if trail := p.trail(f.Trail); trail != "" {

@@ -70,7 +70,7 @@ func JUnit(w io.Writer, runs []Run) error {
 // Case is a test case of a JUnit report that is no scenario.
 type Case struct {
 	Name string
-	// Failure is why it failed; empty if it passed. Details are its further lines.
+	// Failure is the reason for its failure; empty if it passed. Details are its further lines.
 	Failure string
 	Details []string
 }

@@ -39,8 +39,8 @@ func (s *Scenario) awaitsRegistration() bool {
 // registrationRefused is the form of a verdict on a driver that the kubelet refuses to register.
 const registrationRefused verdict.Form = "is not registered"
 
-// refusedRegistration is the failure of a driver that the kubelet refused to register, and did not
-// register since; nil if there is none.
+// refusedRegistration returns the failure of a driver that the kubelet refused to register and has
+// not registered since; nil for none.
 func (r *runner) refusedRegistration() *Failure {
 	var last *trace.Event
 	count := 0

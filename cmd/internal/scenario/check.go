@@ -131,7 +131,7 @@ func (c *checker) controller(field, name string) {
 }
 
 // controllers lists the controllers and sidecars of a cluster like the scenario's, with mocks as
-// drivers. It returns none if the name of a driver is not known yet, or if no such cluster can be
+// drivers. It returns none if the name of a driver is not known yet, or if the cluster cannot be
 // made.
 func (c *checker) controllers() []string {
 	_, all := c.driverNames()

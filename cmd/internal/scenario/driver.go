@@ -90,7 +90,7 @@ func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
-// driverNamed returns a driver by its name; the only one may have none.
+// driverNamed returns a driver by its name; the only driver may have none.
 func (s *Scenario) driverNamed(name string) Driver {
 	i := slices.IndexFunc(s.Drivers, func(d Driver) bool { return d.name() == name })
 	return s.Drivers[max(0, i)]

@@ -19,8 +19,8 @@ import (
 type Promotion struct {
 	What string // the step's title, or the name of another part
 	Line int
-	// Becomes describes the action there, Never the reason why it is impossible; one of them is
-	// empty.
+	// Becomes describes the action on a real cluster, Never the reason why it is impossible; one of
+	// the two is empty.
 	Becomes, Never string
 	// Warning is printed before the run; "" for none.
 	Warning string

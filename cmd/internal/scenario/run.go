@@ -33,7 +33,7 @@ type RunOptions struct {
 	Longer time.Duration
 	// Until is the name or number of the step after which the run ends. Default: the end.
 	Until string
-	// Stacks are those of sim.Options.
+	// Stacks are the stacks of sim.Options.
 	Stacks *kernel.Stacks
 	// Sinks see every event of the trace.
 	Sinks []trace.Sink
@@ -44,7 +44,7 @@ type RunOptions struct {
 	CheckDeterminism bool
 	// WorkDir is the parent of the run's directory. Default: os.TempDir().
 	WorkDir string
-	// DriverLogs is where the output of driver programs is kept. Default: the run's directory.
+	// DriverLogs is the directory for the output of driver programs. Default: the run's directory.
 	DriverLogs string
 	// Guard fails a run in which a component changed a stored object in place.
 	Guard bool

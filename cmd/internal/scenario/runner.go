@@ -235,7 +235,7 @@ func (r *runner) expectOf(cluster string) {
 		wanted.Leftovers = &expect.Allowed{}
 	}
 	wanted.Violations = r.allowedViolations()
-	// Nothing changes any more, and a large cluster takes long to check.
+	// The cluster no longer changes, and a large cluster takes long to check.
 	look := sync.OnceValue(r.cluster.Ledger)
 	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
 	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)

@@ -142,7 +142,7 @@ func (s *upgradeDriverStep) groups(controllers, nodes []sim.Plugin) (all [][]sim
 	return all
 }
 
-// atOnce is how many of n pods are missing at a time, at least one.
+// atOnce returns the number of n pods that are missing at a time, at least one.
 func (s *upgradeDriverStep) atOnce(n int, roundUp bool) int {
 	if s.MaxUnavailable == nil {
 		return 1

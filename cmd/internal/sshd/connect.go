@@ -9,7 +9,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// port is where nodes serve SSH.
+// port is the port at which nodes serve SSH.
 const port = 22
 
 // direct is the destination that a client requests. RFC 4254, 7.2

@@ -68,7 +68,7 @@ func serveSession(ctx context.Context, requested ssh.NewChannel, node Node) {
 	}
 }
 
-// handle answers a request; it returns the function to run, nil if there is none.
+// handle answers a request; it returns the function to run, nil for none.
 func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, error)) {
 	var err error
 	switch request.Type {

@@ -87,7 +87,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) {
 	}
 }
 
-// welcome serves one connection; to a node unless that is nil.
+// welcome serves one connection, to a node unless node is nil.
 func (s *Server) welcome(ctx context.Context, conn net.Conn, node Node) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 // summary sums up the tests so far.
 type summary struct {
 	out io.Writer
-	// output is the output of each unfinished test; an empty name stands for the package.
+	// output is the output of each unfinished test; an empty name means the package.
 	output map[test]*strings.Builder
 	passed int
 	// skipped counts tests by reason.

@@ -51,7 +51,7 @@ type Profile struct {
 
 	// Name is the file's name without its extension.
 	Name string `json:"-"`
-	// File is where the profile was read from.
+	// File is the path of the profile's file.
 	File string `json:"-"`
 }
 
