@@ -47,8 +47,8 @@ type AddonsSidecar struct {
 const addonsPort = 9070
 
 // addAddons adds the sidecars of CSI-Addons beside a driver, and the controller manager with
-// the first of them. A mock driver that serves CSI-Addons has one beside each plugin, in pods
-// of their own.
+// the first of them. A mock driver that serves CSI-Addons has one sidecar beside each plugin, in
+// separate pods.
 func (c *Simulation) addAddons(d *driver) error {
 	sidecars := d.Addons
 	if len(sidecars) == 0 && d.mock != nil && d.mock.ServesAddons() {
@@ -169,11 +169,12 @@ func freePort() (int, error) {
 	return port, nil
 }
 
-// addonsSocketName is that of a socket for CSI-Addons alone, unless the program has its own name
+// addonsSocketName is the name of a socket for CSI-Addons only, unless the program has its own name
 // for it.
 const addonsSocketName = "csi-addons.sock"
 
-// addonsSocketIn is where a plugin serves CSI-Addons in its directory: mostly at its only socket.
+// addonsSocketIn returns the socket at which a plugin serves CSI-Addons in its directory: mostly
+// its only socket.
 func (d *driver) addonsSocketIn(m machine.Machine, directory string) string {
 	own := d.socketIn(m, directory)
 	switch {

@@ -15,8 +15,8 @@ import (
 
 // AddonsPromise is a driver's promise about CSI-Addons.
 type AddonsPromise struct {
-	// Capabilities are those of the controller plugin and of the plugins of nodes, by the names
-	// that a CSIAddonsNode shows, such as reclaim_space.OFFLINE.
+	// Capabilities are the capabilities of the controller plugin and of the plugins of nodes, by
+	// the names that a CSIAddonsNode shows, such as reclaim_space.OFFLINE.
 	Capabilities map[string]bool
 	// Clients are the address ranges of each node, where its plugin knows them.
 	Clients map[string][]string

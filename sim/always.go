@@ -37,10 +37,10 @@ func (a *always) look(c *Simulation) {
 	}
 }
 
-// String is why it holds.
+// String returns the reason why it must hold.
 func (a *always) String() string { return a.because }
 
-// Failure is that it did not.
+// Failure returns the failure if the statement did not hold.
 func (a *always) Failure(*expect.Evidence) *expect.Failure {
 	if !a.broken {
 		return nil

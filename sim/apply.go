@@ -2,9 +2,9 @@ package sim
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// Apply creates an object or changes it to the given one, as kubectl apply does: fields that an
-// earlier Apply set and this one leaves out are removed, fields that others set are kept. It
-// returns "created", "configured" or "unchanged".
+// Apply creates an object or changes it to the given one, as kubectl apply does: it removes fields
+// that an earlier Apply set and this one leaves out, and keeps fields that others set. It returns
+// "created", "configured" or "unchanged".
 func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 	if err := c.Powered(); err != nil {
 		return "", err

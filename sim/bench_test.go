@@ -163,8 +163,8 @@ func peakMemory(b *testing.B) float64 {
 	return kilobytes / 1024
 }
 
-// BenchmarkBasicScenario is a cluster from its making to its end, in which one
-// volume lives: at most 5 ms, since a suite has hundreds of them.
+// BenchmarkBasicScenario measures a cluster with the life of one volume, from the cluster's start
+// to its end: at most 5 ms, since a suite has hundreds of them.
 func BenchmarkBasicScenario(b *testing.B) {
 	for b.Loop() {
 		c := benchCluster(b, 2)

@@ -71,7 +71,7 @@ func (c *Simulation) ReadVolumeFile(pod store.Key, volumeName, name string) (Vol
 	return VolumeFile{Content: string(content), UID: int(owner.Uid), GID: int(owner.Gid), Mode: info.Mode().Perm()}, nil
 }
 
-// published is where the directory of a pod's volume is.
+// published returns the directory of a pod's volume, and its machine.
 func (c *Simulation) published(key store.Key, volumeName, file string) (machine.Machine, string, error) {
 	wrong := func(err error) (machine.Machine, string, error) {
 		return nil, "", &ConfigError{fmt.Sprintf("volume %q of pod %s", volumeName, key.Name), err.Error()}
@@ -101,8 +101,8 @@ func (c *Simulation) RunsAs(key store.Key) (uid, gid int) {
 // exit code.
 type Life = fakekubelet.Life
 
-// ExitContainer ends a container of a pod as a process that exits with a code; the name may be
-// empty where the pod has only one. The kubelet goes on as the pod's restart policy says. The
+// ExitContainer ends a container of a pod like a process that exits with a code; the name may be
+// empty if the pod has only one. The kubelet goes on as the pod's restart policy says. The
 // container must be a record.
 func (c *Simulation) ExitContainer(key store.Key, container string, code int) error {
 	wrong := func(err error) error {

@@ -113,7 +113,7 @@ func (c *Simulation) startPlugin(name, node string) error {
 }
 
 // notAgain returns the error of a program that does not start after a step ended the victim as the
-// error of a program that a fault killed. It returns all other errors as they are.
+// error of a program that a fault killed. It returns all other errors unchanged.
 func notAgain(victim fault.Victim, at string, err error) error {
 	failed, upgraded := (*program.StartError)(nil), (*UpgradeError)(nil)
 	if !errors.As(err, &failed) || errors.As(err, &upgraded) {

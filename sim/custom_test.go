@@ -84,8 +84,8 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 	require.NoError(t, err)
 	c.Until(expect.Object{Ref: "widget/w", Phase: "Good"})
 
-	// Fields that the last Apply had and this one leaves out are removed; fields that others set
-	// stay.
+	// Fields that the last Apply had and this one leaves out are removed, and fields that others
+	// set are kept.
 	c.Apply("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}")
 	c.Expect(expect.Object{Ref: "widget/w", Phase: "Good", Fields: map[string]any{"spec": map[string]any{"size": 5, "color": nil}}})
 	c.Delete("widget/*", "crd/widgets.example.com")

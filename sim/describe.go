@@ -108,7 +108,7 @@ func (d *driver) named(p *plugin, name string) error {
 	return nil
 }
 
-// promises are the capabilities of a driver's controller plugin by name, such as
+// promises returns the capabilities of a driver's controller plugin by name, such as
 // PUBLISH_UNPUBLISH_VOLUME; none without a controller plugin.
 func (d *driver) promises() (map[string]bool, error) {
 	p := d.controller

@@ -49,8 +49,8 @@ func (c *Simulation) recordDeath(p *plugin, d expect.Death) {
 	c.World.Trace.Add(trace.Entry{Kind: trace.Died, Node: p.node, Driver: p.driver.Name, Message: d.Text})
 }
 
-// openCall is the last call to a plugin that has no outcome yet, of any method if it is empty; nil
-// if there is none. Requests of csisim outside the run are no calls.
+// openCall returns the last call to a plugin without an outcome; nil for none. An empty method
+// means any method. Requests of csisim outside the run are no calls.
 func (c *Simulation) openCall(p *plugin, method string) *trace.Event {
 	for _, e := range slices.Backward(c.World.Trace.Events()) {
 		open := e.Kind == trace.Call && e.Driver == p.driver.Name && e.Node == p.node && e.Code == "" && e.Response == nil
@@ -78,7 +78,7 @@ func (l *crashLoop) delay(now time.Duration) time.Duration {
 }
 
 // restartLater starts a program again when the kubelet would, unless it has been started or ended
-// by then. If the start fails, it tries again with a backoff; that is housekeeping, because it may
+// by then. If the start fails, it retries with a backoff; this is housekeeping, because it may
 // continue for ever.
 func (c *Simulation) restartLater(p *plugin, wait func(*kernel.Process, time.Duration)) {
 	k, orders := c.World.Kernel, p.orders

@@ -14,7 +14,7 @@ import (
 // Exploration configures the search of Explore. The zero value makes 200 runs with up to three
 // faults of all kinds.
 type Exploration struct {
-	// Runs is how many runs there are, after the calm one. Default: 200, or no limit with Time.
+	// Runs is the number of runs, after the calm one. Default: 200, or no limit with Time.
 	Runs int
 	// Time is the wall time after which the search ends. Default: no limit.
 	Time time.Duration
@@ -27,10 +27,10 @@ type Exploration struct {
 	// Faults are the kinds that may happen. Default: all; with OrdersOnly none.
 	Faults     []fault.Kind
 	OrdersOnly bool
-	// Budget is how many faults a run may have. Default: 3.
+	// Budget bounds the faults in a run. Default: 3.
 	Budget int
-	// Deviations is how many decisions besides faults a run of the strategy exhaustive takes
-	// differently from the calm run. Default: 0.
+	// Deviations is the number of decisions, besides faults, that a run of the strategy exhaustive
+	// takes differently from the calm run. Default: 0.
 	Deviations int
 	// Jobs is the number of concurrent runs. Default: 1.
 	Jobs int

@@ -81,7 +81,7 @@ func (a *attempt) add(v verdict.Verdict, text string) {
 	a.failures = append(a.failures, v)
 }
 
-// judges is a T that takes verdicts as they are.
+// judges is a T that accepts verdicts directly.
 type judges interface {
 	add(v verdict.Verdict, text string)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// life is a volume's life, as a test has it that is explored; with a driver that makes mistakes.
+// life is a volume's life in a test that is explored, with a driver that makes mistakes.
 func life(t sim.T, explored sim.Option, mistakes ...string) {
 	c := sim.New(t, explored, sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev", Faulty: mistakes}))
 	c.Apply(web)

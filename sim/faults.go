@@ -73,8 +73,7 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 	return nil
 }
 
-// victims are the components that a victim stands for; none on a node without power but the node
-// itself.
+// victims returns the components of a victim; on a node without power only the node itself.
 func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
 	var n *cluster.Node
 	if at.Node != "" {

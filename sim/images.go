@@ -15,8 +15,7 @@ import (
 // them.
 type RootFS = fakekubelet.RootFS
 
-// Maps reports whether one of the images, with or without its tag, is the one that a container
-// names.
+// Maps reports whether images has an entry for the image of a container, with or without its tag.
 func Maps(images map[string]string, image string) bool { return fakekubelet.Maps(images, image) }
 
 // hasImages reports whether some containers are programs.

@@ -11,7 +11,7 @@ import (
 )
 
 // Install deploys a driver that came with Later, or was uninstalled: its plugins,
-// sidecars and CSIDriver object. Its backend is as it was.
+// sidecars and CSIDriver object. Its backend is unchanged.
 func (c *Simulation) Install(name string) error {
 	d, err := c.driverNamed(name)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// servers are a mock driver's servers as those of a driver repository would be.
+// servers returns a mock driver's servers in the form of a driver repository's servers.
 func servers(m *mock.Driver) *sim.Servers {
 	controller := m.Controller()
 	return &sim.Servers{

@@ -37,7 +37,7 @@ func (c *Cluster) stopLiving() {
 	c.life = nil
 }
 
-// glance is how often a cluster that lives is looked at.
+// glance is the interval at which a cluster that runs by the real clock is observed.
 const glance = 2 * time.Millisecond
 
 // await lets time pass until cond holds.

@@ -184,7 +184,7 @@ func (l *loaded) learn(c *Simulation) {
 	l.facts.Stages = caps.Node.Has("STAGE_UNSTAGE_VOLUME")
 }
 
-// nodes are those of a level; each may have its share of the pods.
+// nodes returns the nodes of a level; each can run its share of the pods.
 func (l *loaded) nodes(plan LoadPlan, volumes int) (nodes []Node) {
 	given := l.options.Cluster.Nodes
 	for i := range plan.Nodes {
@@ -203,7 +203,7 @@ func (l *loaded) nodes(plan LoadPlan, volumes int) (nodes []Node) {
 	return nodes
 }
 
-// usualPods is how many pods a kubelet runs by default.
+// usualPods is the default limit of a kubelet's pods.
 const usualPods = 110
 
 // underLoad is a simulated cluster as a load sees it.

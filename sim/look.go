@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Exclusively runs use while nothing else happens in the cluster, for a look at one
-// that lives by the real clock. Use must not call clients of the cluster.
+// Exclusively runs use while nothing else happens in the cluster, to observe a cluster that runs by
+// the real clock. Use must not call clients of the cluster.
 func (c *Simulation) Exclusively(use func()) { c.run.gate.Enter(use) }
 
 // KubeletDir returns the path by which kubelets name their directory.
@@ -42,8 +42,8 @@ func (c *Simulation) RecordFiles(node, when string) error {
 	return nil
 }
 
-// Metrics are those of a node's kubelet, as its metrics endpoint would show them;
-// none while it is down.
+// Metrics returns the metrics of a node's kubelet, in the form of its metrics endpoint; none while
+// it is down.
 func (c *Simulation) Metrics(name string) []string {
 	n, err := c.node(name)
 	if err != nil || n.Kubelet == nil {

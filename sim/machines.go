@@ -165,6 +165,6 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 // of a driver and in Options.HostPaths are left out. It is known when the simulation is closed.
 func (c *Simulation) Written() []string { return c.machines.Written }
 
-// Apart returns the reason and the consequences if the nodes are not as separate as they can be;
-// otherwise it is empty.
+// Apart returns the reason and the consequences if the nodes are not fully separate; otherwise it
+// is empty.
 func (c *Simulation) Apart() string { return c.machines.Apart }

@@ -13,9 +13,9 @@ import (
 )
 
 // Apply creates objects, or changes them to the given ones, as kubectl apply does. Each manifest is
-// YAML text, the path of a YAML file, or an object such as *corev1.Pod: of a type of Kubernetes, an
-// unstructured one, or one of a driver's own types with its apiVersion and kind. For a kind that is
-// neither built in nor from CSI-Addons, apply its CustomResourceDefinition first.
+// YAML text, the path of a YAML file, or an object such as *corev1.Pod. An object has a type of
+// Kubernetes, is unstructured, or has a driver's own type with apiVersion and kind. For a kind that
+// is neither built in nor from CSI-Addons, apply its CustomResourceDefinition first.
 func (c *Cluster) Apply(manifests ...any) {
 	c.t.Helper()
 	for _, m := range manifests {
@@ -107,7 +107,7 @@ func decode(source strict.Source) ([]manifest.Object, error) {
 }
 
 // Delete requests the deletion of objects and does not wait for its end. They are named as for
-// kubectl: "pod/web", "pvc/team-a/data"; * stands for any text.
+// kubectl: "pod/web", "pvc/team-a/data"; * matches any text.
 func (c *Cluster) Delete(refs ...string) {
 	c.t.Helper()
 	for _, text := range refs {

@@ -34,8 +34,7 @@ func (d Discovery) Backends(at netip.AddrPort, protocol string) (found []netip.A
 	return found, ok
 }
 
-// Addresses returns the addresses of a name in the cluster's domain; false if there is no such
-// name.
+// Addresses returns the addresses of a name in the cluster's domain; false for an unknown name.
 func (d Discovery) Addresses(name string) (found []netip.Addr, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Addresses(d.cluster.World.Store, name) })
 	return found, ok
@@ -47,7 +46,7 @@ func (d Discovery) Alias(name string) (other string) {
 	return other
 }
 
-// Ports returns the targets of the name of a service's port; false if there is no such name.
+// Ports returns the targets of the name of a service's port; false for an unknown name.
 func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Ports(d.cluster.World.Store, name) })
 	return found, ok

@@ -34,7 +34,7 @@ func onNodes(t *testing.T, flags sim.ProvisionerOptions) *sim.Cluster {
 	}), sim.WithNode(sim.Node{Name: "node-a", Zone: "zone-a"}), sim.WithNode(sim.Node{Name: "node-b", Zone: "zone-b"}))
 }
 
-// made are when a method was called, and on which node.
+// made lists the times of a method's calls, with their nodes.
 func made(c *sim.Cluster, method string) (all []string) {
 	for _, e := range c.Simulation().World.Trace.Events() {
 		if e.Kind == trace.Call && e.Method == "Controller/"+method {
@@ -44,8 +44,8 @@ func made(c *sim.Cluster, method string) (all []string) {
 	return all
 }
 
-// C-PROV-80: every node leaves the claim to others for 20 s; the first one that writes itself into
-// it provisions, the others see that within 200 ms.
+// C-PROV-80: every node leaves the claim to other nodes for 20 s. The first node that writes itself
+// into the claim provisions, and the others observe that within 200 ms.
 func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	began := c.Simulation().World.Kernel.Elapsed()

@@ -44,15 +44,14 @@ type Options struct {
 	// Migration are the in-tree plugins with a migration that differs from the default of the
 	// version. Default: none.
 	Migration migration.Plugins
-	// Controllers are those of kube-controller-manager that only run if its flag
-	// --controllers names them. There is selinux-warning-controller, since v1.33.
-	// Default: none.
+	// Controllers are the controllers of kube-controller-manager that only run if its flag
+	// --controllers names them. There is selinux-warning-controller, since v1.33. Default: none.
 	Controllers []string
-	// SnapshotController are the flags of the snapshot-controller, which runs as soon as a
-	// driver makes snapshots. Default: as it is without flags.
+	// SnapshotController has the flags of the snapshot-controller, which runs once a driver makes
+	// snapshots. Default: as it is without flags.
 	SnapshotController fakecontroller.SnapshotControllerOptions
-	// AddonsManager are the flags of the controller manager of CSI-Addons, which runs as soon
-	// as a driver has sidecars of it. Default: as it is without flags.
+	// AddonsManager has the flags of the controller manager of CSI-Addons, which runs once a driver
+	// has its sidecars. Default: as it is without flags.
 	AddonsManager AddonsManagerOptions
 	// Legacy holds settings of a cluster of an old version that differ from the defaults.
 	Legacy legacy.Options
@@ -68,21 +67,21 @@ type Options struct {
 	Context context.Context
 	// Pace is how virtual time passes while drivers work on calls. Default: calls take none.
 	Pace Pace
-	// Latencies are the times that calls take longer, by the name of the call such as
-	// "CreateVolume", if the pace is Measured: those of a service behind the driver. Default: none.
+	// Latencies are times that are added to calls, by the name of the call such as "CreateVolume",
+	// if the pace is Measured: the latency of a service behind the driver. Default: none.
 	Latencies map[string]Latency
-	// Patience is how long, in wall time, virtual time stands still for a driver
-	// that has not answered. Default: 2 s.
+	// Patience bounds the wall time for which virtual time stops for a driver that has not
+	// answered. Default: 2 s.
 	Patience time.Duration
-	// WaitForDriver is how long, in wall time, virtual time waits for work that a driver outside
-	// this process has announced and not finished: it moves no faster than the real clock
-	// meanwhile. Default: 30 s; below 0: not at all.
+	// WaitForDriver bounds the wall time that virtual time waits for announced and unfinished work
+	// of a driver outside this process: meanwhile it moves no faster than the real clock. Default:
+	// 30 s; below 0: no wait.
 	WaitForDriver time.Duration
 	// Experience is shared by runs of the same drivers: if work is never finished, only one of them
 	// waits for it. Default: each run makes its own.
 	Experience *unfinished.Experience
-	// WorkDir is where the run's own directory is made; only clusters with drivers
-	// outside this process need one. Default: os.TempDir().
+	// WorkDir is the directory in which the run's own directory is made; only clusters with drivers
+	// outside this process need it. Default: os.TempDir().
 	WorkDir string
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
@@ -91,8 +90,8 @@ type Options struct {
 	Stacks *kernel.Stacks
 	// Sinks see every event of the trace as it happens. Default: none.
 	Sinks []trace.Sink
-	// KeepStates is how many states the trace keeps in memory, beside the events: conditions that
-	// processes wait for, and late updates of caches. Sinks get all. Default: none.
+	// KeepStates bounds the states that the trace keeps in memory, beside the events: conditions
+	// for which processes wait, and late updates of caches. Sinks get all. Default: none.
 	KeepStates int
 	// NoChoices leaves the decisions of the strategy out of the trace, and the conditions that
 	// processes wait for: in a run that explores they are most of the records. Default: false.
@@ -161,8 +160,8 @@ type Options struct {
 	// not served.
 	Address   string
 	Authority []byte
-	// Network gives the nodes and their pods networks of their own; nodes need mount namespaces
-	// then. Default: they use the network of this machine.
+	// Network gives the nodes and their pods separate networks; nodes need mount namespaces then.
+	// Default: they use the network of this machine.
 	Network Network
 	// NoDataCheck keeps the containers of pods from writing to their volumes and from reading their
 	// content. Default: false.
@@ -275,7 +274,8 @@ type Deployment struct {
 	Objects []store.Object
 	// Sidecars are the flags of its sidecars. Default: those of the Driver.
 	Sidecars *Sidecars
-	// Without is that of the Driver. Default: if Sidecars are given, none; else that of the Driver.
+	// Without is that of the Driver. Default: if Sidecars are given, none; otherwise as in the
+	// Driver.
 	Without []Sidecar
 }
 
@@ -287,9 +287,9 @@ type FurtherPlugin struct {
 	Node string
 	// NodeID is its CSI node id. Default: that of the driver's own plugin.
 	NodeID string
-	// Registry is the directory below plugins_registry in which it is offered. By
-	// default its registration socket is that of the driver's own plugin: the one that
-	// starts last takes it over.
+	// Registry is the directory below plugins_registry in which it is offered. By default it uses
+	// the registration socket of the driver's own plugin: the plugin that starts last replaces the
+	// socket.
 	Registry string
 	// Refused is the reaction of its registrar if the kubelet refuses the driver. Default: that of
 	// the driver's own plugin.
@@ -325,12 +325,12 @@ type Program struct {
 	// directory of the other. Default: {{.AddonsSocket}} if the command has that or
 	// {{.AddonsEndpoint}}; otherwise the same socket.
 	AddonsSocket string
-	// StartTimeout is how long, in wall time, it may take to answer. Default: 10 s.
+	// StartTimeout bounds the wall time until it answers. Default: 10 s.
 	StartTimeout time.Duration
-	// Memory is how much memory each of its processes that csisim starts may have, in bytes: one
-	// that has more is killed. Default: 2 GiB.
+	// Memory bounds the memory, in bytes, of each of its processes that csisim starts: a process
+	// that uses more is killed. Default: 2 GiB.
 	Memory int64
-	// Capabilities are those of Linux that programs do not have unless they are named here:
+	// Capabilities are Linux capabilities that programs have only if they are named here:
 	// DAC_READ_SEARCH, SYS_BOOT and SYS_TIME. Default: none of them.
 	Capabilities []string
 	// Versions are other releases of the program, by their names: see Simulation.UpgradeDriver.
@@ -372,7 +372,7 @@ type Socket struct {
 
 // Servers are the gRPC services of a driver in this process; see Services.
 type Servers struct {
-	// Controller are those of the controller plugin.
+	// Controller has the services of the controller plugin.
 	Controller []machine.Service
 	// Node makes those of the plugin of a node, whenever the plugin starts. The plugin mounts on
 	// the node's machine: the kubelet looks for its mounts there.
@@ -410,7 +410,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// nodes are those that the cluster has.
+// nodes returns the nodes of the cluster.
 func (o Options) nodes() []Node {
 	if len(o.Nodes) == 0 {
 		return []Node{{Name: "node-a"}, {Name: "node-b"}}
@@ -418,7 +418,7 @@ func (o Options) nodes() []Node {
 	return o.Nodes
 }
 
-// reach is how programs in containers find the API; nil if it is not served.
+// reach describes how programs in containers reach the API; nil if it is not served.
 func (o Options) reach() *fakekubelet.API {
 	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {

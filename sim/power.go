@@ -175,10 +175,9 @@ func (c *Simulation) cutPower(p *plugin) {
 	c.disconnect(p)
 }
 
-// ShutDown shuts a node down as its operating system does: the kubelet ends the
-// pods, critical ones last, and waits for their volumes as long as grace says; then
-// the power is off. It runs until then. Volumes that are still mounted are reported in
-// the trace.
+// ShutDown shuts a node down as its operating system does. The kubelet ends the pods, critical ones
+// last, and waits for their volumes within grace; then the power is off. It runs until then.
+// Volumes that are still mounted are reported in the trace.
 func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) error {
 	n, err := c.node(name)
 	if err != nil {

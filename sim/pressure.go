@@ -12,7 +12,7 @@ import (
 // amount that it uses.
 type Shortage = fakekubelet.Shortage
 
-// SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of nothing
+// SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of 0 bytes
 // ends it.
 func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage) error {
 	n, err := c.node(name)

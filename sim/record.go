@@ -20,7 +20,7 @@ import (
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")
 
-// record is the trace of a test's cluster as it is written if the test fails: as lines, as a report
+// record has the trace of a test's cluster, to be written if the test fails: as lines, as a report
 // for a browser, or both.
 type record struct {
 	text  bytes.Buffer

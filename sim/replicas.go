@@ -40,7 +40,8 @@ func (c *Simulation) startControlPlanes() error {
 	return nil
 }
 
-// controllerPlugins is how many controller plugins a driver has beside those of its nodes.
+// controllerPlugins returns the number of controller plugins that a driver has beside the plugins
+// of its nodes.
 func (d Driver) controllerPlugins() int {
 	if d.NoController || d.isSingle() {
 		return 0
@@ -68,7 +69,7 @@ func (c *Simulation) startReplicas(d *driver) error {
 	return nil
 }
 
-// controllers are the controller plugins; none if the driver has none.
+// controllers returns the controller plugins; none without one.
 func (d *driver) controllers() []*plugin {
 	if d.controller == nil {
 		return nil

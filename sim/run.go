@@ -66,8 +66,9 @@ func (c *Simulation) refused() (lines []string) {
 	return lines
 }
 
-// registered: the kubelet lists a driver as soon as it begins to register it. Whether the driver
-// has given its node's id shows in the CSINode, or in its equivalent for an old kubelet.
+// registered reports whether a driver is registered on a node. The kubelet lists a driver as soon
+// as it begins to register it. Whether the driver has given its node's id shows in the CSINode, or
+// in its equivalent for an old kubelet.
 func (c *Simulation) registered(d *driver, n *cluster.Node) bool {
 	return slices.Contains(n.Kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Version, n.Name, d.Name)
 }
@@ -126,7 +127,7 @@ func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, 
 // Wait is the wall time that a run waited for work of drivers of one kind.
 type Wait = unfinished.Wait
 
-// Waits are those of the run, of all its clusters.
+// Waits returns the waits of the run, of all its clusters.
 func (c *Simulation) Waits() []Wait { return c.run.unfinished.Waits() }
 
 // Overdue are the calls to drivers for which the patience ran out, in the order in which it did.

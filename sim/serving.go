@@ -29,8 +29,8 @@ func (s *serving) start() error {
 	if err := s.machine.Remove(s.socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return &EnvironmentError{"remove the old socket of " + s.String(), err}
 	}
-	// The driver's own directory looks like one that a DaemonSet's hostPath of type
-	// DirectoryOrCreate creates.
+	// The driver's own directory has the mode that a DaemonSet's hostPath of type DirectoryOrCreate
+	// gives it.
 	if err := s.machine.MkdirAll(path.Dir(s.socket), 0o755); err != nil {
 		return &EnvironmentError{"make the directory of " + s.String(), err}
 	}

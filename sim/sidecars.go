@@ -179,8 +179,8 @@ func (c *Simulation) endSidecars(p *plugin) {
 	c.controllers.Remove(gone)
 }
 
-// renewSidecars starts the sidecars of a pod if it is new: those of its release, as far as the
-// driver has their capabilities.
+// renewSidecars starts the sidecars of a new pod: the sidecars of its release for which the driver
+// has the capabilities.
 func (c *Simulation) renewSidecars(p *plugin) {
 	if !p.renewed {
 		return

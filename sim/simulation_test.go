@@ -39,7 +39,7 @@ func cluster(t *testing.T, o sim.Options) *sim.Simulation {
 	return c
 }
 
-// run brings a pod with a claim of its own to life on a node.
+// run starts a pod with its own claim on a node.
 func run(t *testing.T, c *sim.Simulation, name, node string) {
 	t.Helper()
 	for _, obj := range []store.Object{claim(name), pod(name, node)} {

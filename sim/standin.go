@@ -44,8 +44,8 @@ func (d *driver) furnish(n Node, m machine.Machine) error {
 	return nil
 }
 
-// standInAccess is where the plugin on a node, or the controller plugin, reaches a stand-in that
-// shows its requests; nil for none, and without a driver.
+// standInAccess returns the access of the plugin on a node, or of the controller plugin, to a
+// stand-in that shows its requests; nil without a stand-in or a driver.
 func (d *driver) standInAccess(node string) *standin.Access {
 	if d == nil {
 		return nil
@@ -58,7 +58,8 @@ func (d *driver) standInAccess(node string) *standin.Access {
 	return nil
 }
 
-// serviceAt is where the program that serves a socket reaches such a stand-in; nil for none.
+// serviceAt returns the access of the program that serves a socket to such a stand-in; nil for
+// none.
 func (c *Simulation) serviceAt(s wire.Site) *standin.Access {
 	return c.driver(s.Driver).standInAccess(s.Node)
 }

@@ -50,7 +50,7 @@ type wait struct {
 	expectations []expect.Expectation
 	looked       bool
 	revision     uint64          // of the store, when it was looked at last
-	last         *expect.Failure // the first one that did not hold then
+	last         *expect.Failure // the first expectation that did not hold then
 }
 
 // over reports whether all hold, or can never hold.

@@ -25,7 +25,7 @@ func (u Upgrade) inWords(from, to version.Version) string {
 }
 
 // UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another version, or with
-// other plugins migrated. Pods and mounts stay as they are: the node is not drained.
+// other plugins migrated. Pods and mounts are unchanged: the node is not drained.
 func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	n, err := c.node(name)
 	if err != nil {
@@ -51,9 +51,9 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	return nil
 }
 
-// UpgradeControlPlane ends the API server, the controllers of kube-controller-manager
-// and the scheduler, as far as they run, and starts them in another version, or with
-// other plugins migrated. The sidecars of drivers are not part of it.
+// UpgradeControlPlane ends the API server, the controllers of kube-controller-manager and the
+// scheduler, if they run, and starts them in another version, or with other plugins migrated. The
+// sidecars of drivers are not part of it.
 func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	const subject = "upgrade of the control plane"
 	from, to := c.World.Version, cmp.Or(u.Kubernetes, c.World.Version)

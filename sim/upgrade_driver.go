@@ -50,7 +50,7 @@ func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
 }
 
 // SetVersion applies the objects of a release, and has the next pod of a plugin be of the release.
-// A pod that runs stays as it is, as after an update with the strategy OnDelete.
+// A running pod is unchanged, as after an update with the strategy OnDelete.
 func (c *Simulation) SetVersion(at Plugin, version string) error {
 	plugins, err := c.pluginsMeant(at.Driver, at.Node)
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *driver) hasVersion(name string) error {
 	return nil
 }
 
-// release returns a release of the program. Fields that it leaves out are those of the first one.
+// release returns a release of the program. Fields that it leaves out are as in the first release.
 func (o *Program) release(version string) ProgramVersion {
 	release, is := o.Versions[version]
 	if !is {

@@ -34,7 +34,7 @@ func (c *Simulation) startChecks() {
 	c.checks.Watch.DriverOf, c.checks.Watch.Programs = c.driverOf, c.programsOf
 }
 
-// peer is the other cluster of the run; nil if there is none.
+// peer returns the other cluster of the run; nil without one.
 func (c *Simulation) peer() *Simulation {
 	for _, other := range c.run.clusters {
 		if other != c {

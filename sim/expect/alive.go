@@ -12,7 +12,7 @@ import (
 type Death struct {
 	// Text says in one line which program ended, and how. It begins with Of, the plugin.
 	Text, Of string
-	// Call is the call that it worked on; nil if there was none.
+	// Call is the call in progress at its end; nil for none.
 	Call *trace.Event
 	// Log are the lines of the program's log that show it, and LogFile the log's name.
 	Log     []string
@@ -30,8 +30,8 @@ func (d Death) verdict() verdict.Verdict {
 	return v.Worded(verdict.Say("%s: %s", verdict.Kept(died), d.words()))
 }
 
-// words are the text with the parts of one run marked: the driver and its node. Of a controller
-// plugin the name says that it is one.
+// words are the text with the parts of one run marked: the driver and its node. The name of a
+// controller plugin says that it is one.
 func (d Death) words() verdict.Sentence {
 	rest, of := strings.CutPrefix(d.Text, d.Of)
 	if !of {

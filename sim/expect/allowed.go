@@ -46,7 +46,7 @@ type unwanted struct {
 	verdict.Verdict
 }
 
-// refused are those that may not be there, each once.
+// refused returns the findings that are not allowed, without repetitions.
 func (a *Allowed) refused(found []unwanted) []unwanted {
 	var kept []unwanted
 	for _, one := range found {
@@ -61,7 +61,7 @@ func (a *Allowed) allows(text string) bool {
 	return a.Any || slices.ContainsFunc(a.Patterns, func(p string) bool { return partial.Wildcard(p, text) })
 }
 
-// failure is one of those that were found and are not allowed.
+// failure returns the failure for the findings that are not allowed.
 func (a *Allowed) failure(expected string, found []unwanted) *Failure {
 	refused := a.refused(found)
 	if len(refused) == 0 {

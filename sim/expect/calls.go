@@ -13,8 +13,7 @@ import (
 // Call describes CSI calls by their method and more.
 type Call = calls.Pattern
 
-// Calls is that CSI calls come in this order; others may stand between, unless it
-// is exact.
+// Calls expects CSI calls in this order; unless it is exact, other calls may be between them.
 type Calls calls.Wanted
 
 // String lists the calls.
@@ -26,7 +25,7 @@ func (c Calls) String() string {
 	return "calls " + strings.Join(words, "; ")
 }
 
-// Failure is the first of the calls that did not come, or one too many.
+// Failure reports the first call that is missing, or the first superfluous one.
 func (c Calls) Failure(ev *Evidence) *Failure {
 	if len(c.Patterns) == 0 {
 		return nil
@@ -57,7 +56,7 @@ func (c Calls) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// maxShown is how many calls or events a failure lists.
+// maxShown bounds the calls or events that a failure lists.
 const maxShown = 5
 
 func (ev *Evidence) callsAfter(made []*trace.Event, after int) string {

@@ -5,8 +5,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Counter counts calls that fit a pattern while the run goes on. It looks at each
-// call once, and again only as long as it has no answer.
+// Counter counts calls that fit a pattern while the run goes on. It checks each call once, and
+// again only while the call has no answer.
 type Counter struct {
 	Journal *Journal
 	Pattern calls.Pattern
@@ -17,7 +17,7 @@ type Counter struct {
 	open []*trace.Event // calls without an answer, which may still fit
 }
 
-// Count is how many calls fit by now.
+// Count returns the number of calls that fit so far.
 func (c *Counter) Count() int {
 	c.Journal.Update()
 	waiting := c.open

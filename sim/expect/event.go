@@ -39,7 +39,7 @@ func (p *Event) Resolve(kinds Kinds) bool {
 	return true
 }
 
-// Matches says whether an event is such a one.
+// Matches reports whether an event matches the pattern.
 func (p *Event) Matches(e *trace.Event) bool {
 	fits := func(pattern, text string) bool { return pattern == "" || partial.Wildcard(pattern, text) }
 	return fits(p.Reason, e.Method) && fits(p.About, e.Name) && fits(p.Message, e.Message) &&
@@ -95,7 +95,7 @@ func (p Event) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// Emitted is how often an event was emitted, in words.
+// Emitted describes the number of emissions of an event.
 func Emitted(n int) string {
 	switch n {
 	case 0:

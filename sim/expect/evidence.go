@@ -18,7 +18,7 @@ type Evidence struct {
 	// Since is the Seq of the last event that does not count: calls and Kubernetes
 	// events are those after it.
 	Since uint64
-	// Faults are those that were injected.
+	// Faults are the injected faults.
 	Faults *fault.Set
 	// Leftovers, Violations and LostData look for problems.
 	Leftovers  func() []ledger.Entry

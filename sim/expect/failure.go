@@ -9,21 +9,21 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Failure is one thing that was not as expected.
+// Failure is one unmet expectation.
 type Failure struct {
 	// Verdict is the finding, on one line.
 	Verdict verdict.Verdict
 	// Step is the number of a scenario's step, from 1; 0 for expectations at the end, and in Go
 	// tests.
 	Step int
-	// File and Line are where it is expected; empty in Go tests, which name it themselves.
+	// File and Line are the place of the expectation; empty in Go tests, which name it themselves.
 	File string
 	Line int
-	// Item is the item of a list of calls, from 0, that did not come, or the one after which a call
-	// is too many.
+	// Item is the index, from 0, of the item of a list of calls that is missing, or after which a
+	// call is superfluous.
 	Item          int
 	Expected, Got string
-	// About is the event that shows most of it; nil if none does.
+	// About is the event that shows it best; nil for none.
 	About *trace.Event
 	// Trail are the events that led there, the last one last.
 	Trail []*trace.Event

@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Forbidden are CSI calls that must not come, at all or after another one. A method
+// Forbidden are CSI calls that must not occur, either never or not after another call. A method
 // with a * stands for no question for capabilities.
 type Forbidden struct {
 	calls.Pattern
 	After *calls.Pattern
 }
 
-// forbiddenAfter is the one key that a forbidden call has beyond a pattern's.
+// forbiddenAfter is the only key that a forbidden call has in addition to a pattern.
 type forbiddenAfter struct {
 	After calls.Pattern `json:"after,omitempty" doc:"Only calls after the first such call are forbidden."`
 }

@@ -35,13 +35,12 @@ func namesOf(res *store.Resource) []string {
 	return slices.Concat([]string{plural, singular}, of.ShortNames, of.Aliases)
 }
 
-// Kinds are those there are: the built-in ones and those that definitions in a
-// store bring.
+// Kinds are the known kinds: the built-in ones and the ones that definitions in a store add.
 type Kinds struct {
 	store *store.Store // nil: only those that are built in
 }
 
-// KindsIn are those of a store.
+// KindsIn returns the kinds of a store.
 func KindsIn(s *store.Store) Kinds { return Kinds{s} }
 
 // Names finds a resource by each of its names. Built-in resources take precedence over definitions,

@@ -22,9 +22,8 @@ import (
 // Object is something that is true of an object: that it exists or, with more fields, that it does
 // not exist, is in a phase, has a condition or certain fields.
 type Object struct {
-	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the
-	// name * stands for any text; a volume or an attachment can be named by its claim:
-	// "pv/pvc/data".
+	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the name *
+	// matches any text; a volume or an attachment can be named by its claim: "pv/pvc/data".
 	Ref string
 	// Phase is its status.phase. Default: any.
 	Phase string
@@ -33,12 +32,12 @@ type Object struct {
 	Condition string
 	// Gone says that there is no such object.
 	Gone bool
-	// Fields are those of the object that must be as given. Default: none.
+	// Fields are the fields of the object that must have the given values. Default: none.
 	Fields map[string]any
 	// Where must be true of it, and Means is that in words. Default: anything is.
 	Where func(store.Object) bool
 	Means string
-	// Count is how many such objects there are. Default: at least one.
+	// Count is the number of such objects. Default: at least one.
 	Count calls.Count
 
 	ref *Reference // nil: Ref is still to be read

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * stands for
-// any text; a PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
+// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * matches any
+// text. A PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
 // pvc/data, and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
 type Reference struct {
 	// Resource is that of the objects. One that a definition brings may be that of
@@ -48,7 +48,7 @@ func (r Reference) In(s *store.Store) (*store.Resource, bool) {
 	return s.ResourceFor(r.Resource.GVK)
 }
 
-// KindsOf are those that a document can name: its Words.
+// KindsOf returns the kinds that a document can name, from its Words.
 func KindsOf(n *strict.Node) Kinds {
 	kinds, _ := n.Words().(Kinds)
 	return kinds
@@ -117,7 +117,7 @@ func (r Reference) String() string {
 	return r.Word + " " + name
 }
 
-// Many says whether the name can stand for several objects.
+// Many reports whether the name can match several objects.
 func (r Reference) Many() bool {
 	return strings.Contains(r.Name, "*") || r.ByClaim() || r.BySnapshot()
 }
@@ -181,8 +181,8 @@ func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 	return bound != nil && claimFits(claim, bound.Namespace, bound.Name)
 }
 
-// claimFits says whether a claim, or a snapshot, is the one that is named, in the default namespace
-// unless that stands before the name.
+// claimFits reports whether a claim, or a snapshot, is the named one. Without a namespace before
+// the name, it is in the default namespace.
 func claimFits(named, namespace, name string) bool {
 	if !strings.Contains(named, "/") {
 		named = corev1.NamespaceDefault + "/" + named

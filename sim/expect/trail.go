@@ -48,8 +48,8 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	return story
 }
 
-// maxAlike is how many failures of one call a story has: the events before them say more than a
-// dozen of them. Of warnings, which count themselves, it has the last.
+// maxAlike bounds the failures of one call in a story: the events before them are more useful than
+// a dozen of them. Of warnings, which count themselves, it has the last.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
@@ -194,8 +194,8 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
 }
 
-// failing is the newest call about the objects' volumes that failed, if the last call about that
-// volume did: whatever is reported of the objects meanwhile, they wait for it.
+// failing returns the newest failed call about the objects' volumes, if the last call about that
+// volume failed: whatever is reported of the objects meanwhile, they wait for it.
 func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	ev.Update()
 	last := map[string]*trace.Event{}

@@ -131,7 +131,7 @@ func subject(test string, o sim.Options) promotion.Subject {
 	return s
 }
 
-// targetOptions are those that the flags say; on is a kind cluster or an absolute path.
+// targetOptions returns the options from the flags; on is a kind cluster or an absolute path.
 func targetOptions(on string) (promotion.TargetOptions, error) {
 	o := promotion.TargetOptions{On: on, NodeImage: *nodeImage, AllowContext: *allowed, Images: images}
 	if _, isKind := o.IsKind(); isKind {

@@ -19,7 +19,7 @@ type lock struct {
 	held io.Closer
 }
 
-// asksAgain is the interval at which a process that waits for a lock looks.
+// asksAgain is the interval at which a process that waits for a lock tries again.
 const asksAgain = 200 * time.Millisecond
 
 // acquire waits until no other process has the cluster.

@@ -26,7 +26,7 @@ type order struct {
 	Nodes  []string
 	// Kubernetes is the version of a cluster that is made.
 	Kubernetes version.Version
-	// Busy says that a test begins to use the cluster; else it has ended.
+	// Busy says that a test begins to use the cluster; otherwise a test has ended.
 	Busy bool
 }
 
@@ -46,7 +46,7 @@ type supervisor struct {
 	reply reply
 }
 
-// running is the one supervisor; the test that has the cluster uses it.
+// running is the only supervisor; the test that holds the cluster uses it.
 var running *supervisor
 
 // startSupervisor starts the supervisor. It reads until this process has ended.
@@ -174,7 +174,7 @@ func (k *supervising) obey(o order) (err error) {
 	return err
 }
 
-// have finds or makes the kind cluster; one that was made for fewer nodes is made again.
+// have finds or makes the kind cluster; a cluster that was made for other nodes is made again.
 func (k *supervising) have(o order) error {
 	if k.target != nil && (!k.reply.Made || slices.Equal(o.Nodes, k.order.Nodes)) {
 		return nil

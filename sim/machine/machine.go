@@ -44,7 +44,7 @@ type (
 
 	// Mount is an entry of a machine's mount table.
 	Mount = machine.Mount
-	// Missing is a mount that a program has taken off for itself alone.
+	// Missing is a mount that a program has unmounted only for itself.
 	Missing = machine.Missing
 	// Event is one change below a watched directory.
 	Event = machine.Event

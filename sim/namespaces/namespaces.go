@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Enter is for the start of a TestMain. It runs the program again in a mount and a process
-// namespace of its own (an ordinary user: in a user namespace, too) and exits as that does. In the
+// Enter is for the start of a TestMain. It runs the program again in its own mount and process
+// namespace (for an ordinary user also in a user namespace), and exits with the same code. In the
 // namespaces, and where the machine permits none, it returns. It also returns if the flag
 // -csisim.on takes the tests to a real cluster: drivers mount on the nodes there.
 func Enter() {
@@ -42,5 +42,5 @@ func promoted(args []string) bool {
 // mount, but neither have loop devices nor make device nodes nor change owners.
 func Rootless() bool { return namespaces.Rootless() }
 
-// Limits says why this process is root in a user namespace only; empty if it is not.
+// Limits says why this process is root only in a user namespace; empty if it is not.
 func Limits() string { return namespaces.Limits() }
