@@ -14,7 +14,7 @@ import (
 type Fault struct {
 	// Name identifies the fault in reports and when it is cleared.
 	Name string
-	// Call is the method, such as "NodeStageVolume"; * stands for any letters.
+	// Call is the method, such as "NodeStageVolume"; * matches any letters.
 	Call string
 	// Driver, Node, From and Volume narrow it down: the driver's name, the called node ("" for
 	// any), the caller ("csi-attacher"), the volume id or, for CreateVolume, the requested name.
@@ -67,8 +67,8 @@ type Fault struct {
 	onClear     []func()
 }
 
-// NextRelease stands for the release after the one that ran: the other releases in the order of
-// their names, then the one that was installed first.
+// NextRelease means the release after the current one: the other releases in the order of their
+// names, then the release that was installed first.
 const NextRelease = "next release"
 
 // Cleared reports whether the fault is no longer in force.

@@ -10,9 +10,8 @@ import (
 
 // Request selects HTTP requests of a driver's program to its service during a call.
 type Request struct {
-	// Pattern is a method and a path, such as "DELETE /volumes/*": * stands for any letters within
-	// an element. Alone it stands for every path, as in "DELETE *", or for every request. Empty:
-	// none.
+	// Pattern is a method and a path, such as "DELETE /volumes/*": * matches any letters within an
+	// element. Alone it stands for every path, as in "DELETE *", or for every request. Empty: none.
 	Pattern string
 	// Nth is the number of the request in the CSI call, from 1; 0 is each.
 	Nth int
@@ -63,6 +62,6 @@ func (f *Fault) Status() int {
 	if !is {
 		return 0
 	}
-	status, _ := strconv.Atoi(number) // it is one of those above
+	status, _ := strconv.Atoi(number) // it is one of the listed statuses
 	return status
 }

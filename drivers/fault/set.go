@@ -36,7 +36,7 @@ func (s *Set) end(over func(*Fault) bool) int {
 }
 
 // Hit returns the fault that applies to this call: the first one that matches, can affect it and is
-// not used up; nil if there is none.
+// not used up; nil for none.
 func (s *Set) Hit(site Site, canAffect func(f *Fault, method string) bool) *Fault {
 	for _, f := range s.faults {
 		if !f.Matches(site) || !canAffect(f, site.Method) || (f.Times > 0 && f.fired >= f.Times) {

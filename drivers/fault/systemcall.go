@@ -12,8 +12,8 @@ import (
 type SystemCall struct {
 	// Name is the call, without its variants: "mount", "rename". Empty: none.
 	Name string
-	// Path selects calls by their path: its last elements, or the whole path from /; * stands for
-	// any letters within an element.
+	// Path selects calls by their path: its last elements, or the whole path from /; * matches any
+	// letters within an element.
 	Path string
 	// Nth is the number of the system call in the CSI call, from 1; 0 is each, with Kill the first.
 	Nth int

@@ -158,7 +158,8 @@ func TestBlockVolumeGrowsOnline(t *testing.T) {
 	assert.EqualValues(t, 8*mib, end)
 }
 
-// Two nodes on one machine stage the same block volume; neither detaches the other's loop device.
+// Two nodes on one machine stage the same block volume. Neither detaches the loop device of the
+// other.
 func TestNodesKeepTheirOwnLoopDevices(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.start("node-a"), w.start("node-b")

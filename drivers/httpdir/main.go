@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command httpdir is a small CSI driver that keeps its volumes at a storage system with an HTTP
-// API, and their content in directories, which nodes bind. csisim's stand-in for HTTP services is
-// such a storage system: see testdata/profile.yaml.
+// Command httpdir is a small CSI driver. It keeps its volumes at a storage system with an HTTP API,
+// and their content in directories, which nodes bind. csisim's stand-in for HTTP services is such a
+// storage system: see testdata/profile.yaml.
 package main
 
 import (

@@ -241,8 +241,8 @@ func (s *Controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// usersOf lists the nodes that use a volume, as far as a storage system can know: by its
-// attachments, or, in a driver that does not attach, by its stagings and publications on nodes.
+// usersOf lists the nodes that use a volume, as a storage system can observe it: by its attachments
+// or, in a driver that does not attach, by its stagings and publications on nodes.
 func (d *Driver) usersOf(v *volume) []string {
 	if d.options.attach() {
 		return v.nodeIDs()

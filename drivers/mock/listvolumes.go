@@ -143,7 +143,7 @@ func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 	return answer, nil
 }
 
-// bound returns a limit of the size of a volume; none if it is 0.
+// bound returns a limit of the size of a volume; nil for 0.
 func bound(bytes int64) *wrapperspb.Int64Value {
 	if bytes == 0 {
 		return nil

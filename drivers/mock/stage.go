@@ -129,8 +129,8 @@ func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	return true, nil
 }
 
-// unstageElsewhere removes the mounts of a volume on the other nodes, if it is not staged on this
-// one.
+// unstageElsewhere removes the mounts of a volume on the other nodes, unless it is staged on this
+// node.
 func (n *Node) unstageElsewhere(volumeID, path string) error {
 	d := n.driver
 	var others []*nodeState

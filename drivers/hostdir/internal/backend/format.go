@@ -17,7 +17,7 @@ const (
 	V1 Format = "v1"
 	// V2 has them as a list, too. V1 reads its records, too, since it ignores the list.
 	V2 Format = "v2"
-	// Nested has the volume in a field of its own, which no other format reads.
+	// Nested has the volume in a separate field, which no other format reads.
 	Nested Format = "nested"
 )
 

@@ -21,7 +21,7 @@ var (
 
 const replicasDir = "replicas"
 
-// Replica is the state of the second copy of a volume, which is in a directory of its own or, with
+// Replica is the state of the second copy of a volume, which is in a separate directory or, with
 // two sites, at the other one. The volume may be written only while it is primary.
 type Replica struct {
 	VolumeID string        `json:"volumeID"`
@@ -71,8 +71,8 @@ func (b *Backend) Unreplicate(id string) error {
 }
 
 // Promote makes a volume writable. If the other site is primary and reachable, it returns
-// ErrPrimaryThere; if the other site is not reachable, ErrPrimaryAway, unless it is forced. Errors:
-// ErrNotFound, ErrNotReplicated.
+// ErrPrimaryThere. If the other site is not reachable, it returns ErrPrimaryAway, unless force is
+// set. Errors: ErrNotFound, ErrNotReplicated.
 func (b *Backend) Promote(id string, force bool) error {
 	return b.setPrimary(id, true, func() error { return b.mayPromote(id, force) })
 }

@@ -28,7 +28,7 @@ type copyingStore struct {
 	copies map[string]bool // volumes into which it still copies
 }
 
-// copyTime is how long it waits before it copies.
+// copyTime is the time that it waits before it copies.
 const copyTime = 300 * time.Millisecond
 
 func (c *copyingStore) CreateVolume(spec backend.VolumeSpec) (backend.Volume, error) {

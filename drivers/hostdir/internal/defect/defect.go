@@ -23,7 +23,7 @@ type Defect struct {
 	// Configure changes the configuration.
 	Configure func(*service.Config)
 	// Upgrade is called once for each directory of state, when the driver first finds it: the
-	// driver is a newer release that takes over the state of an older one.
+	// driver is then a newer release that uses the state of an older one.
 	Upgrade func(*service.Driver) error
 	// Wrap replaces parts of the driver.
 	Wrap func(*service.Driver)

@@ -13,7 +13,7 @@ var publishWrongVolumeAfterRestart = &Defect{
 	Wrap: func(d *service.Driver) { d.Sources = wrongSources{d.Sources, d} },
 }
 
-// wrongSources finds another volume of the same kind, or the right one if there is none.
+// wrongSources returns another volume of the same kind, or the right one if it is the only one.
 type wrongSources struct {
 	service.Sources
 	driver *service.Driver

@@ -17,8 +17,8 @@ import (
 // ErrNone is the error if there is no free device for an image.
 var ErrNone = errors.New("no loop device is left")
 
-// free returns the path of a free device: the one that the kernel offers or, if that has no node in
-// /dev, as in containers, another one.
+// free returns the path of a free device: the device that the kernel offers or, if that device has
+// no node in /dev, as in containers, another one.
 func free() (string, error) {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

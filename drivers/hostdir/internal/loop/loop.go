@@ -89,8 +89,8 @@ func inspect(path, label string) (*Device, error) {
 	return &Device{Path: path, inode: info.Inode, dev: info.Device}, nil
 }
 
-// Attach returns the device with the image and label, attaching one if there is none. A device with
-// that label and another image is stale and detached.
+// Attach returns the device with the image and label, and attaches one if it is missing. A device
+// with that label and another image is stale and detached.
 func Attach(image, label string, readOnly bool) (Device, error) {
 	if len(label) > maxLabel {
 		return Device{}, fmt.Errorf("loop device label %q is longer than %d bytes", label, maxLabel)

@@ -14,7 +14,7 @@ import (
 )
 
 // If an unpublish removes a record after the directory was listed, All ignores it. A dangling
-// symlink stands for such a record.
+// symlink represents such a record.
 func TestARecordThatIsRemovedMeanwhileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := placement.Open(dir, false)

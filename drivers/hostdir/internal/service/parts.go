@@ -17,7 +17,8 @@ type Store interface {
 	// CreateVolume returns the volume of that name, if there is one.
 	CreateVolume(backend.VolumeSpec) (backend.Volume, error)
 	DeleteVolume(id string) error
-	// ExpandVolume makes a volume at least as large as required, at most limit unless that is 0.
+	// ExpandVolume makes a volume at least as large as required, and at most as large as limit; a
+	// limit of 0 is none.
 	ExpandVolume(id string, required, limit int64) (backend.Volume, error)
 	Volume(id string) (backend.Volume, error)
 	Volumes() ([]backend.Volume, error)
@@ -71,7 +72,7 @@ func (mounts) Unmount(path string) (was bool, err error) { return mount.Unmount(
 
 // Devices are the loop devices of block volumes, by their labels.
 type Devices interface {
-	// Attach returns the device of an image; it attaches one if there is none.
+	// Attach returns the device of an image, and attaches one if it is missing.
 	Attach(image, label string, readOnly bool) (loop.Device, error)
 	Find(label string) ([]loop.Device, error)
 	Detach(loop.Device) error

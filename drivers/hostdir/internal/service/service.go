@@ -38,7 +38,7 @@ type Config struct {
 	Inline, InlineOnly bool
 	// InlineReadOnly rejects inline volumes that are not read-only.
 	InlineReadOnly bool
-	// Addons also serves CSI-Addons. NodeAddress is the address of this node for fencing; none by
+	// Addons also serves CSI-Addons. NodeAddress is the address of this node for fencing; empty by
 	// default.
 	Addons      bool
 	NodeAddress netip.Addr
