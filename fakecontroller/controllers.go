@@ -44,7 +44,7 @@ type Cluster struct {
 type Program interface {
 	// Crash ends the program at its current instruction.
 	Crash()
-	// SetPace says how long its requests take.
+	// SetPace sets the time that its requests take.
 	SetPace(*component.Pace)
 }
 

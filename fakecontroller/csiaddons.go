@@ -20,8 +20,7 @@ type (
 	AddonsManagerOptions = manager.Options
 	// AddonsVolumeCondition are the flags of a sidecar's reporter of volume conditions.
 	AddonsVolumeCondition = addons.VolumeCondition
-	// AddonsOutside is the network between programs of CSI-Addons that are simulated and ones that
-	// are not.
+	// AddonsOutside is the network between simulated programs of CSI-Addons and others.
 	AddonsOutside = relay.Outside
 	// AddonsConnection is a connection to a program outside of the simulation.
 	AddonsConnection = relay.Connection
@@ -64,7 +63,7 @@ type AddonsProgram interface {
 	DriverGone()
 }
 
-// Sidecar starts a sidecar. Those of one driver elect a leader.
+// Sidecar starts a sidecar. The sidecars of one driver elect a leader.
 func (a *Addons) Sidecar(w *component.World, over *wire.Wire, o AddonsSidecarOptions) AddonsProgram {
 	if a.elections[o.Driver] == nil {
 		if a.elections == nil {

@@ -54,7 +54,7 @@ type Sidecars struct {
 	// ClusterRegistrar makes the CSIDriver object instead of the deployment. Default: it does not
 	// run.
 	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
-	// Registrar is beside the plugins on nodes.
+	// Registrar runs beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
 	// LivenessProbe is beside all plugins. Default: none runs, and there are no probes.
 	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`

@@ -106,7 +106,7 @@ func (a *actualState) remove(at pair) {
 	a.unreport(at)
 }
 
-// report puts a volume on the list in the node's status.
+// report adds a volume to the list in the node's status.
 func (a *actualState) report(at pair) {
 	if !a.reports[at.node][at.volume] {
 		insert(a.reports, at.node, at.volume)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// agenda says when a pair must be looked at although nothing changes: a backoff
-// that ends, a timeout that expires. A pair has one entry at most.
+// agenda has the times at which a pair must be processed without a change: a backoff ends, or a
+// timeout expires. A pair has one entry at most.
 type agenda struct {
 	entries map[pair]*agendaEntry
 	order   agendaHeap

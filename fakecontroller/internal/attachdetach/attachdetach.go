@@ -135,7 +135,7 @@ func (c *Controller) markRivals(volume string) {
 	}
 }
 
-// operationEnded lets the next pass see the effect of an operation.
+// operationEnded makes the next pass process the effect of an operation.
 func (c *Controller) operationEnded(key operation.Key) {
 	if key.Node != "" {
 		c.mark(pair{key.Volume, key.Node})

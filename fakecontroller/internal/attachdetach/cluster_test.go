@@ -31,7 +31,7 @@ func newClusterUnder(t *testing.T, strategy kernel.Strategy) *cluster {
 	return &cluster{testcluster.NewAPI(t, strategy, kind.NoServiceAccounts)}
 }
 
-// until runs the cluster until cond holds and returns when that was.
+// until runs the cluster until cond holds and returns the time at which it did.
 func (c *cluster) until(what string, cond func() bool) time.Duration {
 	c.T.Helper()
 	reason := c.Kernel.Run(kernel.Until{Cond: cond, At: c.Kernel.Elapsed() + time.Hour})

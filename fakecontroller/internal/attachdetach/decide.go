@@ -11,8 +11,8 @@ type detachView struct {
 	neverByForce bool
 }
 
-// detachVerdict: by force means that the API server is not asked once more whether
-// the node uses the volume, and why.
+// detachVerdict is the decision about a detach. force is the reason to detach without a last
+// request to the API server whether the node uses the volume; empty without force.
 type detachVerdict struct {
 	detach bool
 	force  string

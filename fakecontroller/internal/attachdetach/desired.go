@@ -18,8 +18,7 @@ type desiredState struct {
 	byPod    map[types.UID]*desiredPod
 }
 
-// desiredVolume is a volume wanted on one node. Its spec is that of the pod that
-// introduced it.
+// desiredVolume is a volume wanted on one node. It has the spec of the pod that introduced it.
 type desiredVolume struct {
 	spec                *spec
 	pods                ordered.Map[types.UID, *corev1.Pod]

@@ -63,7 +63,7 @@ func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 	}
 }
 
-// breaking is a strategy under which watches break down; all else is calm.
+// breaking is a strategy under which watches break down; all other choices are calm.
 type breaking struct{}
 
 func (breaking) Choose(c kernel.Choice) int {

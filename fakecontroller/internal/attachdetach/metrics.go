@@ -15,8 +15,8 @@ import (
 // forcedDetaches counts detaches of volumes that a node may still use. C-ADC-29
 const forcedDetaches = "attach_detach_controller_attachdetach_controller_forced_detaches"
 
-// collect sets the numbers of volumes that pods use on each node, and of those that are desired and
-// attached. C-ADC-29
+// collect sets the numbers of volumes that pods use on each node, and of desired and attached
+// volumes. C-ADC-29
 func (c *Controller) collect(set func(name string, value float64, labels ...string)) {
 	used := counts{}
 	for pod := range store.List[*corev1.Pod](c.Cache, "") {

@@ -77,8 +77,8 @@ func notInstalled(s *spec, node string) error {
 	return fmt.Errorf("in-tree plugin %s is migrated on node %s but driver %s is not installed", s.plugin, node, s.driver)
 }
 
-// mustWait reports an operation that is not even begun while the node has not reported the plugin
-// for the volume; it is looked at again in the next pass. L-ADC-5
+// mustWait reports an operation that does not begin while the node has not reported the plugin for
+// the volume; the next pass tries it again. L-ADC-5
 func (c *Controller) mustWait(at pair, s *spec) error {
 	if !c.decidesLate(s) || (!c.Version.Has(version.CSINode) && !c.Legacy.NoBackoff) {
 		return nil
@@ -98,7 +98,7 @@ func (c *Controller) actsFor(at pair, s *spec) (driver bool, err error) {
 	return c.byDriver(s, at.node)
 }
 
-// checkHandover reports a volume that one plugin attached and the other is to detach: neither
+// checkHandover reports a volume that one plugin attached and the other has to detach: neither
 // detaches it. L-ADC-7
 func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	attachment := c.actual.get(at)

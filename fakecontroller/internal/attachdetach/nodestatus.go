@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// patchNodes writes the status of the nodes with changed lists; those that cannot be written stay
+// patchNodes writes the status of the nodes with changed lists; nodes that cannot be written stay
 // flagged for the next pass. C-ADC-43
 func (c *Controller) patchNodes(p *kernel.Process) {
 	for _, node := range slices.Sorted(maps.Keys(c.actual.flagged)) {
@@ -23,8 +23,8 @@ func (c *Controller) patchNodes(p *kernel.Process) {
 	}
 }
 
-// patchNode sets node.status.volumesAttached if the node is flagged. A node that
-// the cache does not know needs none. C-ADC-27, C-ADC-43
+// patchNode sets node.status.volumesAttached if the node is flagged. A node that the cache lacks
+// needs none. C-ADC-27, C-ADC-43
 func (c *Controller) patchNode(p *kernel.Process, name string) error {
 	if !c.actual.flagged[name] {
 		return nil

@@ -30,8 +30,8 @@ func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }
 // multiAttachAllowed: C-ADC-31
 func (s *spec) multiAttachAllowed() bool { return s == nil || volume.MultiAttachAllowed(s.pv) }
 
-// operationKey: an operation on a volume that one node only can have excludes
-// all others on that volume. C-OP-7
+// operationKey: an operation on a volume that only one node can have excludes all others on that
+// volume. C-OP-7
 func (s *spec) operationKey(at pair) operation.Key {
 	if s.multiAttachAllowed() {
 		return operation.Key{Volume: at.volume, Node: at.node}

@@ -87,8 +87,8 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	}, c.story()[before:])
 }
 
-// C-ADC-32, C-GEN-7, C-CSIP-5: nothing is attached while the volume is worked on; after a
-// detach that failed it is at once, whatever the backoff of the detach.
+// C-ADC-32, C-GEN-7, C-CSIP-5: nothing is attached while the volume is worked on. After a failed
+// detach an attach begins at once, despite the backoff of the detach.
 func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

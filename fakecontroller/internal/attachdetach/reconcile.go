@@ -33,7 +33,7 @@ func (c *Controller) reconcile(p *kernel.Process) {
 	passes(p)
 }
 
-// pass: detach first, then attach, then write the status of nodes. C-ADC-20
+// pass detaches first, then attaches, and then writes the status of nodes. C-ADC-20
 func (c *Controller) pass(p *kernel.Process) {
 	for _, at := range c.agenda.takeDue(p.Elapsed()) {
 		c.dirty[at] = true

@@ -151,8 +151,8 @@ func (c *cluster) attachmentVanishes(volume, node string) {
 	c.until("end of the attachment", c.gone(volume, node))
 }
 
-// C-ADC-5, C-ADC-6: an attachment of a migrated volume is one of the CSI volume, never
-// of the in-tree one.
+// C-ADC-5, C-ADC-6: an attachment of a migrated volume belongs to the CSI volume, never to the
+// in-tree one.
 // conformance: adc-restart-va-of-migrated-pv-in-node-status, adc-restart-va-of-migrated-pv-pod-gone
 func TestRestartKnowsAMigratedVolumeByItsCSIName(t *testing.T) {
 	const csiName, inTreeName = "kubernetes.io/csi/ebs.csi.aws.com^vol-1", "kubernetes.io/aws-ebs/vol-1"

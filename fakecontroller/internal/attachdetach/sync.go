@@ -61,8 +61,8 @@ func (c *Controller) verifyOne(p *kernel.Process, at pair) {
 	}
 }
 
-// hasUnknown: a volume of which only the name is known makes the check fail for
-// its whole node. C-ADC-51
+// hasUnknown reports whether a node has a volume of which only the name is known: it makes the
+// check fail for the whole node. C-ADC-51
 func (c *Controller) hasUnknown(node string) bool {
 	// In any order: one is enough.
 	for name := range c.actual.byNode[node] {

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// syncAttachment brings one attachment to where it should be. C-ATT-10, C-ATT-11
+// syncAttachment brings one attachment into its desired state. C-ATT-10, C-ATT-11
 func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
 	if r.ending { // its own write of the error has queued the attachment again
 		p.Wait("its end", func() bool { return false })
@@ -68,13 +68,13 @@ func (r *run) syncAttach(p *kernel.Process, va *storagev1.VolumeAttachment) erro
 	return err
 }
 
-// saveError tries to write an error down; a failure to do so changes nothing.
+// saveError tries to write an error into the status, and ignores a failure of the write.
 func (r *run) saveError(p *kernel.Process, va *storagev1.VolumeAttachment, set func(*storagev1.VolumeAttachmentStatus)) {
 	_, _ = component.PatchStatus(p, r.Component, store.KeyOf(va), func(va *storagev1.VolumeAttachment) { set(&va.Status) })
 }
 
-// attach: C-ATT-12. Finalizers are written before the call, so that whatever the
-// call did will be undone.
+// attach: C-ATT-12. Finalizers are written before the call, so that any effect of the call will be
+// undone.
 func (r *run) attach(p *kernel.Process, va *storagev1.VolumeAttachment) (map[string]string, error) {
 	from, err := r.sourceOf(va)
 	if err != nil {
@@ -155,8 +155,8 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 	return err
 }
 
-// exitIfLost ends the sidecar when an error means that the driver has exited; the caller does
-// nothing more. C-LIB-1, golden cc3
+// exitIfLost ends the sidecar if an error means that the driver has exited; its caller then
+// returns. C-LIB-1, golden cc3
 func (r *run) exitIfLost(p *kernel.Process, err error) {
 	if sidecar.IsConnectionLoss(err) {
 		r.ending = true

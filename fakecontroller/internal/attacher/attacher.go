@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Caller is how traces name the sidecar.
+// Caller is the sidecar's name in traces.
 const Caller = "csi-attacher"
 
 // Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields

@@ -147,8 +147,8 @@ func TestResyncRetriesAtOnce(t *testing.T) {
 	assert.Equal(t, seconds(253, 509, 600), c.calls("ControllerPublishVolume")[8:])
 }
 
-// fact 46, golden aa6: after a deadline the next call comes at once, the one after
-// it, too.
+// fact 46, golden aa6: after a deadline the next call follows at once, and so does the one after
+// it.
 func TestRetryOverlapsACallThatTimedOut(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.wire.Faults.Inject(&fault.Fault{Call: "ControllerPublishVolume", Effect: fault.HoldRequest, Delay: 45 * time.Second, Times: 2})

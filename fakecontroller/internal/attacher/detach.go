@@ -58,8 +58,8 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	return err
 }
 
-// markDetached lets the attachment go first and corrects its status then, if it
-// is still there. C-ATT-20
+// markDetached releases the attachment first and then corrects its status, if it still exists.
+// C-ATT-20
 func (r *run) markDetached(p *kernel.Process, key store.Key) error {
 	if !r.opts.Version.Has(sidecar.DetachedLast) {
 		if err := r.clearStatus(p, key); err != nil {
@@ -78,7 +78,7 @@ func (r *run) markDetached(p *kernel.Process, key store.Key) error {
 	return r.clearStatus(p, key)
 }
 
-// clearStatus says that the volume is not attached.
+// clearStatus writes that the volume is not attached.
 func (r *run) clearStatus(p *kernel.Process, key store.Key) error {
 	_, err := component.PatchStatus(p, r.Component, key, func(va *storagev1.VolumeAttachment) {
 		va.Status = storagev1.VolumeAttachmentStatus{AttachError: va.Status.AttachError}

@@ -23,7 +23,7 @@ type features struct {
 	listsPublished        bool
 }
 
-// askDriver waits for the driver and asks; a question that fails ends the sidecar.
+// askDriver waits for the driver and requests its features; a failed request ends the sidecar.
 func (r *run) askDriver(p *kernel.Process) features {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	publish := d.Can("PUBLISH_UNPUBLISH_VOLUME")

@@ -162,7 +162,7 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 	}
 }
 
-// C-ATT-20: without its volume nothing can be detached; it is tried for ever.
+// C-ATT-20: without its volume an attachment cannot be detached; the sidecar retries for ever.
 func TestAnAttachmentOfADeletedVolumeStays(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()

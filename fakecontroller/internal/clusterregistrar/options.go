@@ -16,8 +16,8 @@ const Name = "cluster-driver-registrar"
 // CSIDriver of storage.k8s.io/v1beta1.
 const Newest version.Version = 21
 
-// Options are the flags of the program, which are not the same in 1.0, for Kubernetes 1.13, and in
-// 1.1, for those after it. L-CDR-1, C-CDR-1
+// Options are the flags of the program, which differ between 1.0, for Kubernetes 1.13, and 1.1, for
+// later versions. L-CDR-1, C-CDR-1
 type Options struct {
 	// RequiresAttachment is in the object of Kubernetes 1.13. Default: true.
 	RequiresAttachment *bool `json:"driverRequiresAttachment,omitempty" doc:"--driver-requires-attachment, for Kubernetes 1.13: attachRequired of the CSIDriver; default true."`

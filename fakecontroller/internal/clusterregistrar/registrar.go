@@ -24,7 +24,8 @@ const (
 	timeout = time.Second     // of all questions together. C-CDR-1, L-CDR-1
 	pause   = 2 * time.Minute // between two attempts to make the object. C-CDR-2, L-CDR-2
 	redial  = time.Second     // C-LIB-1
-	// connectTimeout is for how long version 1.0 waits for the driver; version 1.1 waits for ever.
+	// connectTimeout bounds the time that version 1.0 waits for the driver; version 1.1 waits for
+	// ever.
 	connectTimeout = time.Minute
 )
 
@@ -46,9 +47,9 @@ func start(w *component.World, over *wire.Wire, o Options, at sidecar.Target) *s
 	})
 }
 
-// main calls the driver once; then it makes the object again and again, whatever the driver's
-// state. It never changes an existing object. It deletes the object on SIGINT, which no kubelet
-// sends: SIGTERM ends it at once, and the object stays. C-CDR-2, C-CDR-3
+// main calls the driver once; then it makes the object repeatedly, whatever the driver's state. It
+// never changes an existing object. It deletes the object on SIGINT, which no kubelet sends:
+// SIGTERM ends it at once, and the object stays. C-CDR-2, C-CDR-3
 func (r *run) main(p *kernel.Process) {
 	driver := r.describe(p)
 	for {
@@ -76,8 +77,8 @@ func (r *run) describe(p *kernel.Process) *storagev1.CSIDriver {
 	return driver
 }
 
-// meet waits until a server listens at the socket, and requests the driver's name; the deadline is
-// that of all requests.
+// meet waits until a server listens at the socket, and requests the driver's name. The deadline is
+// the deadline of all requests.
 func (r *run) meet(p *kernel.Process) (name string, deadline time.Duration) {
 	for began := p.Elapsed(); ; p.Idle(redial) {
 		if _, err := r.target.Machine.Lstat(r.target.Socket); err == nil {
@@ -96,8 +97,8 @@ func (r *run) meet(p *kernel.Process) (name string, deadline time.Duration) {
 	}
 }
 
-// create makes the object in the form that the cluster knows. That it is there already is success,
-// another error is tried again after the pause. L-CDR-2
+// create makes the object in the form that the cluster knows. An existing object counts as success;
+// another error is retried after the pause. L-CDR-2
 func (r *run) create(p *kernel.Process, driver *storagev1.CSIDriver) {
 	if !r.isOld() {
 		_, _ = component.Create(p, r.Component, driver.DeepCopy())

@@ -68,7 +68,8 @@ func (c *Controller) sync(p *kernel.Process, name string) error {
 	return err
 }
 
-// gather adds the rules of all roles but one that a selector selects, each once.
+// gather adds the rules of all roles that a selector selects, except for one role, without
+// repetitions.
 func (c *Controller) gather(rules []rbacv1.PolicyRule, selector labels.Selector, but string) []rbacv1.PolicyRule {
 	var selected []*rbacv1.ClusterRole
 	for role := range store.List[*rbacv1.ClusterRole](c.Cache, "") {

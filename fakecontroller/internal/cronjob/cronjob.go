@@ -77,7 +77,7 @@ func (c *Controller) jobsOf(of cronJob) []*batchv1.Job {
 	return jobs
 }
 
-// noteEnds takes jobs that have ended off the list of those that run.
+// noteEnds removes ended jobs from the list of running ones.
 func (c *Controller) noteEnds(of cronJob, jobs []*batchv1.Job) {
 	for _, job := range jobs {
 		how, ended := finished(job)
@@ -99,7 +99,7 @@ func drop(of cronJob, uid types.UID) {
 	of.Status.Active = slices.DeleteFunc(of.Status.Active, func(ref corev1.ObjectReference) bool { return ref.UID == uid })
 }
 
-// forget takes jobs that are gone off the list of those that run.
+// forget removes deleted jobs from the list of running ones.
 func (c *Controller) forget(p *kernel.Process, of cronJob) error {
 	for _, ref := range slices.Clone(of.Status.Active) {
 		key := store.Key{Namespace: ref.Namespace, Name: ref.Name}

@@ -13,7 +13,7 @@ import (
 // A controller that finds more missed starts than this says so.
 const manyMissed = 100
 
-// delta lets the clock be past a start by the time at which it is looked for.
+// delta allows for the time by which the clock has passed a start when the controller looks for it.
 const delta = 100 * time.Millisecond
 
 // scheduleOf reads when the jobs of a cron job start, by its time zone.
@@ -61,7 +61,7 @@ func next(now time.Time, s cron.Schedule) time.Duration {
 	return s.Next(now.UTC()).Add(delta).Sub(now)
 }
 
-// warnOfMissed says that starts were missed, as the real controller does of many.
+// warnOfMissed emits an event about missed starts, as the real controller does for many of them.
 func (c *Controller) warnOfMissed(of cronJob, missed int64) {
 	if missed > manyMissed {
 		c.Event(of, corev1.EventTypeWarning, "TooManyMissedTimes",

@@ -20,7 +20,7 @@ type place struct {
 }
 
 // backoffs hold the failures of pods, so that a kubelet that rejects a pod and the set that makes
-// it anew do not run round in circles.
+// it anew do not repeat this without a pause.
 type backoffs map[place]backoff
 
 type backoff struct {
@@ -28,7 +28,7 @@ type backoff struct {
 	last  time.Time
 }
 
-// rest returns how long the next failed pod has to stay.
+// rest returns the time for which the next failed pod has to stay.
 func (b backoffs) rest(set *appsv1.DaemonSet, node string, now time.Time) time.Duration {
 	at := b[place{set.UID, node}]
 	return max(0, at.last.Add(at.delay).Sub(now))

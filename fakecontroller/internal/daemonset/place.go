@@ -51,8 +51,8 @@ func (c *Controller) manage(set *appsv1.DaemonSet, node *corev1.Node, here []*co
 	return false, append(surplus, running[1:]...)
 }
 
-// sort returns the pods of a node that run or will, the oldest first, and those that have ended
-// and are to be deleted now.
+// sort returns the pods of a node that run or will run, the oldest first, and the ended pods that
+// have to be deleted now.
 func (c *Controller) sort(set *appsv1.DaemonSet, node string, here []*corev1.Pod) (running, ended []*corev1.Pod) {
 	for _, pod := range here {
 		switch {

@@ -72,7 +72,7 @@ type rollout struct {
 	old   []*appsv1.ReplicaSet // of templates that it had, the oldest first
 }
 
-// rolloutOf finds the sets of a deployment, and makes the one of its template.
+// rolloutOf finds the sets of a deployment, and makes the set of its current template.
 func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollout, error) {
 	r := &rollout{Deployment: d}
 	revision := 0

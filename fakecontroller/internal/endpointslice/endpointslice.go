@@ -46,8 +46,8 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.write(p, s, workload.Endpoints(c.Cache, s))
 }
 
-// write keeps one slice, which is enough for the pods of a simulation. Named ports that
-// have other numbers in other pods are those of the first.
+// write keeps one slice, which is enough for the pods of a simulation. If named ports have
+// different numbers in pods, those of the first pod count.
 func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.Pod) error {
 	wanted := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{

@@ -147,7 +147,7 @@ func (c *Collector) orphan(p *kernel.Process, id identity, owner store.Object) e
 	return c.dropFinalizer(p, id, owner, metav1.FinalizerOrphanDependents)
 }
 
-// awaitDependents lets the owner go once no dependent blocks its deletion.
+// awaitDependents releases the owner once no dependent blocks its deletion.
 func (c *Collector) awaitDependents(p *kernel.Process, id identity, owner store.Object) error {
 	blocked := false
 	for _, dependent := range c.graph.dependents(owner.GetUID()) {

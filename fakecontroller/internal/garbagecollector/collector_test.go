@@ -121,7 +121,7 @@ func TestCSINodeIsDeletedWithItsNode(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// A collector that starts finds dependents that were orphaned while there was none.
+// A starting collector finds dependents that were orphaned while no collector ran.
 func TestCollectorStartedLateFindsOldOrphans(t *testing.T) {
 	w := &world{testcluster.NewAPI(t, nil)}
 	owner := w.make("owner")

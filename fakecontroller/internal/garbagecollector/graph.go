@@ -17,10 +17,10 @@ type identity struct {
 	key      store.Key
 }
 
-// graph knows which objects depend on which owner, by the owner's uid.
+// graph has the dependents of each owner, by the owner's uid.
 type graph map[types.UID]map[identity]bool
 
-// replace takes note of how an object's owners changed. Either list may be nil.
+// replace notes changes of an object's owners. Either list may be nil.
 func (g graph) replace(id identity, old, owners []metav1.OwnerReference) {
 	if slices.EqualFunc(old, owners, sameUID) {
 		return

@@ -22,7 +22,7 @@ import (
 // shortCall is the deadline of all questions at the start together. C-HEALTH-2
 const shortCall = time.Second
 
-// Caller is how traces name the sidecar.
+// Caller is the sidecar's name in traces.
 const Caller = "csi-external-health-monitor-controller"
 
 // Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields

@@ -122,7 +122,7 @@ func TestAVolumeThatCannotBeAskedAboutStaysInTheQueue(t *testing.T) {
 	assert.GreaterOrEqual(t, len(w.Calls(getVolume)), 4)
 }
 
-// C-HEALTH-6: a volume that was looked for before it was bound is never asked about.
+// C-HEALTH-6: a volume that was queued before it was bound is never checked.
 func TestAVolumeThatIsBoundLateIsForgotten(t *testing.T) {
 	w := newWorld(t, mock.Options{GetVolume: true}, Options{})
 	pv := tc.Get[*corev1.PersistentVolume](w.Cluster, "", "v")

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// brokenAfter is for how long a node may not be ready. C-HEALTH-7
+// brokenAfter is the time for which a node may be unready. C-HEALTH-7
 const brokenAfter = 5 * time.Minute
 
 // scheduledPod is a pod as it was first seen, with or without a node. C-HEALTH-9
@@ -23,8 +23,8 @@ type scheduledPod struct {
 	claims     []store.Key
 }
 
-// watchNodes emits events about claims on nodes that fail, or come back. A node is looked at when
-// it changes, and now and then. C-HEALTH-7
+// watchNodes emits events about claims on nodes that fail, or come back. A node is checked when it
+// changes, and periodically. C-HEALTH-7
 func (r *run) watchNodes(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](r.Component, p)
 	pods := component.Watch[*corev1.Pod](r.Component, p)
@@ -34,7 +34,7 @@ func (r *run) watchNodes(p *kernel.Process) {
 			r.podSeen(e)
 		}
 		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
-			if e.Type == store.Deleted { // the real one dies of it. C-HEALTH-8
+			if e.Type == store.Deleted { // the real one crashes in this case. C-HEALTH-8
 				r.failed(e.Object.Name)
 				delete(r.failing, e.Object.Name)
 			} else {

@@ -75,7 +75,7 @@ func (r *round) isFailing(pod types.UID) bool {
 	return false
 }
 
-// countFailures gives a new pod the number of those of its index that have failed.
+// countFailures gives a new pod the number of failed pods with its index.
 func (r *round) countFailures(pod *corev1.Pod, n int) {
 	if !r.isPerIndex() {
 		return

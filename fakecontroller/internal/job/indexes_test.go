@@ -22,8 +22,8 @@ func TestIndexesAreWrittenAsRanges(t *testing.T) { // C-JOB-1
 	assert.Equal(t, "0-4", parseIndexes("0-9", 5).String(), "a job can have become smaller")
 }
 
-// Each number gets one pod; a pod that fails is replaced by one of the same number, and the job is
-// complete when all numbers have succeeded. C-JOB-1
+// Each index gets one pod. A failed pod is replaced by one with the same index, and the job is
+// complete when all indexes have succeeded. C-JOB-1
 func TestAnIndexedJobRunsAPodForEachNumber(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)

@@ -84,7 +84,7 @@ func leastFirst(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(progress(a), progress(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 }
 
-// end deletes pods. One that is deleted counts as failed once it has ended.
+// end deletes pods. A deleted pod counts as failed once it has ended.
 func (c *Controller) end(p *kernel.Process, r *round, pods []*corev1.Pod) error {
 	pods = slices.Clone(pods)
 	for _, pod := range pods {

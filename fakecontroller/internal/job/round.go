@@ -43,7 +43,7 @@ func success(reason, message string) *verdict {
 	return &verdict{batchv1.JobSuccessCriteriaMet, batchv1.JobComplete, reason, message}
 }
 
-// look finds out how a job stands.
+// look determines the state of a job.
 func (c *Controller) look(j job) *round {
 	r := &round{job: j, succeeded: j.Status.Succeeded, failed: j.Status.Failed}
 	if isIndexed(j) {
@@ -129,8 +129,8 @@ func (r *round) judge(now time.Time) *verdict {
 	return r.succeededByPolicy()
 }
 
-// restarts counts those of containers where a pod stays when one fails. With a limit of
-// none, the first is one too many.
+// restarts counts the restarts of containers of pods that stay when a container fails. With a limit
+// of none, the first is one too many.
 func (r *round) restarts() (count int32) {
 	if r.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0

@@ -16,7 +16,7 @@ var heartbeatConditions = []corev1.NodeConditionType{
 	corev1.NodeReady, corev1.NodeMemoryPressure, corev1.NodeDiskPressure, corev1.NodePIDPressure,
 }
 
-// condition is nil if the node does not have it.
+// condition returns nil if the node lacks it.
 func condition(node *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
 	return find(node.Status.Conditions, kind)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// monitor looks at the nodes every 5 s, but only at those, and only then, when
-// there is something to do about them.
+// monitor checks nodes at the 5 s marks, but only nodes, and only at marks, that need an action.
 func (c *Controller) monitor(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
 	var monitor func(*kernel.Process)
@@ -139,7 +138,7 @@ func (c *Controller) attend(p *kernel.Process, name string) {
 	c.keepNoExecuteTaint(p, node)
 }
 
-// declareUnknown: the node's kubelet has been silent for the grace period.
+// declareUnknown handles a node with a kubelet that has been silent for the grace period.
 func (c *Controller) declareUnknown(p *kernel.Process, node *corev1.Node) {
 	was := condition(node, corev1.NodeReady)
 	changed, err := component.PatchStatus(p, c.Component, store.KeyOf(node), func(n *corev1.Node) {

@@ -87,7 +87,7 @@ func difference(node *corev1.Node) []string {
 	return wrong
 }
 
-// withConditionTaints adds and removes condition taints, and leaves others alone.
+// withConditionTaints adds and removes condition taints, and keeps others.
 func withConditionTaints(taints []corev1.Taint, wanted []string, now time.Time) []corev1.Taint {
 	var result []corev1.Taint
 	for _, t := range taints {

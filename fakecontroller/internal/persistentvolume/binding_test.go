@@ -158,7 +158,7 @@ func TestTheAnnotationsOfBindingAndProvisioning(t *testing.T) {
 	}
 }
 
-// C-PV-7: the class of the old annotation goes before that of the spec.
+// C-PV-7: the class of the old annotation takes precedence over the spec's.
 func TestTheClassOfTheOldAnnotationCounts(t *testing.T) {
 	const beta = "volume.beta.kubernetes.io/storage-class"
 	class := func(annotation, spec string) func(metav1.Object) string {
@@ -235,8 +235,8 @@ func TestTheStatusOfAClaim(t *testing.T) {
 	assert.Equal(t, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimLost}, w.claim().Status)
 }
 
-// C-PV-33: a volume that was made for a claim does not wait for the resync, unless it is
-// of the other mode.
+// C-PV-33: a volume that was made for a claim does not wait for the resync, unless it has the other
+// mode.
 func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 	for says, mode := range map[string]corev1.PersistentVolumeMode{"of its mode": corev1.PersistentVolumeFilesystem, "of the other mode": corev1.PersistentVolumeBlock} {
 		t.Run(says, func(t *testing.T) {

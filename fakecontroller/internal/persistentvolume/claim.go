@@ -122,8 +122,8 @@ func defaultClass(cache store.Reader) *storagev1.StorageClass {
 	return newest
 }
 
-// assignClass gives a claim without a class the default one; the change brings
-// the claim back here.
+// assignClass writes the default class into a claim without a class; the change queues the claim
+// again.
 func (c *Controller) assignClass(p *kernel.Process, pvc claim, class *storagev1.StorageClass) error {
 	changed := store.Fork(pvc)
 	changed.Spec.StorageClassName = &class.Name

@@ -55,7 +55,7 @@ func (w *world) volume(name string) *corev1.PersistentVolume {
 	return pv
 }
 
-// events are the reasons of the events so far, and how often each came.
+// events lists the reasons of the events so far, and their numbers.
 func (w *world) events() map[string]int32 {
 	counts := map[string]int32{}
 	for _, e := range w.Trace.Events() {

@@ -18,8 +18,8 @@ func (c *Controller) findVolume(pvc claim, delayed bool) (*corev1.PersistentVolu
 	return match(pvc, c.candidates(pvc), delayed)
 }
 
-// candidates are the volumes that point to the claim and those of its class that
-// point to none.
+// candidates returns the volumes that point to the claim and the volumes of its class that point to
+// no claim.
 func (c *Controller) candidates(pvc claim) []*corev1.PersistentVolume {
 	var found []*corev1.PersistentVolume
 	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, kind.VolumesByClaim, store.KeyOf(pvc).String()) {
@@ -82,8 +82,8 @@ func containsAll(have, want []corev1.PersistentVolumeAccessMode) bool {
 	return true
 }
 
-// unsuitable says why a volume cannot serve the claim that names it; "" if it
-// can. Neither selector nor node affinity count here. C-PV-21
+// unsuitable returns the reason why a volume cannot serve the claim that names it; "" if it can.
+// Neither selector nor node affinity count here. C-PV-21
 func unsuitable(pv *corev1.PersistentVolume, pvc claim) string {
 	size, request := pv.Spec.Capacity.Storage(), pvc.Spec.Resources.Requests.Storage()
 	switch {

@@ -56,8 +56,8 @@ func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume)
 	return updated, nil
 }
 
-// deletionFinalizers returns a volume's finalizers in their desired state: a volume that an in-tree
-// plugin made and has to delete is held for it, and for no other plugin. C-PV-36
+// deletionFinalizers returns the finalizers that a volume should have: a volume that an in-tree
+// plugin made and has to delete has the finalizer for this plugin, and for no other one. C-PV-36
 func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
 	if !c.Version.Has(version.HonorReclaimPolicy) {
 		return pv.Finalizers

@@ -59,8 +59,8 @@ func TestAVolumeHasTheFinalizerOfItsDeleter(t *testing.T) {
 	}
 }
 
-// C-PV-10, C-MIG-7: first of all a claim is noted; the annotation of now goes before
-// that of beta.
+// C-PV-10, C-MIG-7: a claim is annotated before all other steps; the current annotation takes
+// precedence over the beta one.
 func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 	const now, beta = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"
 	for _, c := range []struct {
@@ -83,8 +83,8 @@ func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 	}
 }
 
-// Before v1.31 the controller leaves finalizers alone, also those that csi-provisioner has put
-// there. C-PV-36 [gate HonorPVReclaimPolicy; kubernetes-csi/external-provisioner#576]
+// Before v1.31 the controller does not change finalizers, even those that csi-provisioner has
+// added. C-PV-36 [gate HonorPVReclaimPolicy; kubernetes-csi/external-provisioner#576]
 func TestOldVersionsLeaveFinalizersOfVolumesAlone(t *testing.T) {
 	const inTree, external = "kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"
 	for v, want := range map[version.Version]string{version.HonorReclaimPolicy.Before(): external, version.HonorReclaimPolicy.Before() + 1: inTree} {

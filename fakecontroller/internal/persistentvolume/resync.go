@@ -62,8 +62,8 @@ func pointsElsewhere(before, now *corev1.ObjectReference) bool {
 	return before != nil && before.UID != "" && (now == nil || now.UID != before.UID)
 }
 
-// volumeSettled: an available volume waits for claims, which look for it
-// themselves; recycling is tried again at each resync.
+// volumeSettled reports whether a resync would change nothing for a volume: claims look for
+// available volumes themselves, but recycling is retried at each resync.
 func volumeSettled(pv *corev1.PersistentVolume) bool {
 	switch pv.Status.Phase {
 	case corev1.VolumeAvailable, corev1.VolumeBound:

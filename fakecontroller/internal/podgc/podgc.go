@@ -34,8 +34,8 @@ type Controller struct {
 	missing map[string]time.Duration
 }
 
-// Start starts the controller. It looks at pods every 20 s after its start, but
-// only wakes when one may have to go.
+// Start starts the controller. It checks pods every 20 s after its start, but only wakes when a pod
+// may have to be deleted.
 func Start(w *component.World) *Controller {
 	c := &Controller{
 		Component: w.Start("pod-garbage-collector", ""),
@@ -110,8 +110,8 @@ func (c *Controller) suspect(pod *corev1.Pod) {
 	}
 }
 
-// collect removes the pods that are due. A pod that stays all the same is looked
-// at again when it changes.
+// collect removes the pods that are due. If a pod is not removed, it is checked again when it
+// changes.
 func (c *Controller) collect(p *kernel.Process) {
 	byKey := func(a, b store.Key) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))

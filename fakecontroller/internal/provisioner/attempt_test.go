@@ -92,8 +92,8 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	assert.Equal(t, "mine", signature("d"))
 }
 
-// C-PROV-4: if the API rejects the object of a volume, the volume is kept, and its object is
-// written again and again; an object from another writer will do.
+// C-PROV-4: if the API rejects the object of a volume, the volume is kept, and the write is
+// repeated; an object from another writer is accepted.
 func TestAVolumeIsKeptIfItsObjectIsRejected(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{ImmediateTopology: new(false)})
 	w.class("stub")
@@ -242,7 +242,7 @@ type defect struct {
 	tells  string
 }
 
-// C-PROV-20: of two mistakes the one that is looked for first is reported.
+// C-PROV-20: of two mistakes the one that is checked first is reported.
 func TestTheOrderOfChecks(t *testing.T) {
 	defects := []defect{
 		{name: "a snapshot of a wrong group", claim: func(pvc *corev1.PersistentVolumeClaim) {

@@ -84,7 +84,7 @@ func TestCapacityIsPolledWhenAVolumeIsCreatedOrDeleted(t *testing.T) {
 	}
 }
 
-// C-PROV-92, C-PROV-93: one object too few or too many does not last.
+// C-PROV-92, C-PROV-93: a missing or superfluous object does not last.
 func TestObjectsOfCapacityAreRestored(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)
 	w.class("later", waitForFirstConsumer)

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// isOld reports whether the sidecar is of the time before there were CSINodes.
+// isOld reports whether the sidecar is from the time before CSINodes.
 func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
 
 // csiNode returns a node's list of its drivers. The sidecar ignores whether they are available.

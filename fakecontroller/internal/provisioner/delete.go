@@ -86,7 +86,7 @@ func hasFinalizer(pv persistentVolume) bool {
 	return slices.Contains(pv.Finalizers, storagevolume.PVDeletionProtectionFinalizer)
 }
 
-// patchFinalizer puts the provisioner's finalizer on a volume or takes it off.
+// patchFinalizer adds or removes the provisioner's finalizer of a volume.
 func (c *Provisioner) patchFinalizer(p *kernel.Process, pv persistentVolume, on bool) (persistentVolume, error) {
 	patched, err := component.PatchMetadata(p, c.Component, store.KeyOf(pv), func(now persistentVolume) {
 		now.Finalizers = slices.DeleteFunc(now.Finalizers, func(f string) bool { return f == storagevolume.PVDeletionProtectionFinalizer })

@@ -97,8 +97,8 @@ func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 	}
 }
 
-// Trace aa9, facts 45 and 46: the provisioner gives up after 10 s and calls again
-// 1 s later; at once if the claim was deleted meanwhile.
+// Trace aa9, facts 45 and 46: the provisioner gives up after 10 s and calls again 1 s later, or at
+// once if the claim was deleted meanwhile.
 func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -143,7 +143,7 @@ func TestProvisionerKilledInCreateVolumeRepeatsTheCall(t *testing.T) {
 	assert.Len(t, w.volumes(), 1)
 }
 
-// C-PROV-15: after InvalidArgument the driver is left alone for 5 minutes.
+// C-PROV-15: after InvalidArgument the driver is not called for 5 minutes.
 func TestInfeasibleClaimRests(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -236,8 +236,7 @@ func TestSecretsAndFileSystemOfTheClass(t *testing.T) {
 	}
 }
 
-// The safety of a lifecycle does not depend on the order of events or on how old
-// the caches are.
+// The safety of a lifecycle does not depend on the order of events or on the age of the caches.
 func TestLifecycleInManyInterleavings(t *testing.T) {
 	for seed := range uint64(30) {
 		w := newWorld(t, kernel.Options{Strategy: &shuffled{state: seed + 1}}, mock.Options{Topology: true}, provisioner.Options{})
@@ -267,7 +266,7 @@ func TestLifecycleInManyInterleavings(t *testing.T) {
 	}
 }
 
-// shuffled takes one choice in four at random.
+// shuffled makes one choice in four at random.
 type shuffled struct{ state uint64 }
 
 func (s *shuffled) Choose(c kernel.Choice) int {

@@ -52,7 +52,7 @@ func (c *Provisioner) meetNode(p *kernel.Process) {
 	c.Go("resync", c.resyncClaims)
 }
 
-// resyncClaims looks again at claims that no node took, for want of capacity.
+// resyncClaims processes claims again that no node took for lack of capacity.
 func (c *Provisioner) resyncClaims(p *kernel.Process) {
 	for {
 		p.Idle(resync)

@@ -38,8 +38,7 @@ type Options struct {
 	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: request the cluster's topology if no node is selected; default true."`
 	// DefaultFSType is used when the class names none. Default none.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
-	// ControllerPublishReadOnly makes volumes of claims that are ReadOnlyMany
-	// alone read-only.
+	// ControllerPublishReadOnly makes volumes of claims with only ReadOnlyMany read-only.
 	ControllerPublishReadOnly bool `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
 	// KubeAPICapacityQPS and KubeAPICapacityBurst are KubeAPIQPS and KubeAPIBurst of the
 	// client that writes CSIStorageCapacities. Default: 1 and 5.

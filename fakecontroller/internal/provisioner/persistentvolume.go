@@ -116,8 +116,8 @@ type unsavedVolume struct {
 	claim  claim
 }
 
-// keep saves a PersistentVolume, in the background if it does not work at once:
-// a volume that was made is never deleted for want of its object. C-PROV-4
+// keep saves a PersistentVolume, in the background if the first write fails: a new volume is never
+// deleted because its object is missing. C-PROV-4
 func (c *Provisioner) keep(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) {
 	c.toSave[pv.Name] = unsavedVolume{pv, pvc}
 	if err := c.save(p, pv.Name); err != nil {

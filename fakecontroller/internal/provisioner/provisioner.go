@@ -140,7 +140,7 @@ func (c *Provisioner) nameItself() {
 }
 
 // claimChanged queues a claim that may need a volume. A deleted claim is not queued: either it is
-// in progress and its retry is due some time, or nothing is left to do for it. C-PROV-13, C-PROV-14
+// in progress and its retry will follow, or no work is left. C-PROV-13, C-PROV-14
 func (c *Provisioner) claimChanged(e store.Event[claim]) {
 	pvc := e.Object
 	if e.Type != store.Deleted && pvc.DeletionTimestamp != nil && c.promises.Can("CLONE_VOLUME") {

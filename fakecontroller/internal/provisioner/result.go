@@ -11,11 +11,11 @@ type state string
 const (
 	// finished: the driver is not working on the volume.
 	finished state = "finished"
-	// inBackground: the driver may still be working on it, or be done.
+	// inBackground: the driver may still be working on it, or have finished.
 	inBackground state = "in background"
 	// noChange: the driver was not called; the earlier state still holds.
 	noChange state = "no change"
-	// reschedule: finished, and another node may have more luck.
+	// reschedule: finished, and another node may succeed.
 	reschedule state = "reschedule"
 )
 

@@ -32,7 +32,7 @@ const (
 func (s dataSource) isClaim() bool    { return s.kind == claimKind }
 func (s dataSource) isSnapshot() bool { return s.kind == snapshotKind }
 
-// dataSourceOf: dataSource goes before dataSourceRef. C-PROV-42
+// dataSourceOf: dataSource takes precedence over dataSourceRef. C-PROV-42
 func (c *Provisioner) dataSourceOf(pvc claim) (dataSource, error) {
 	if from := pvc.Spec.DataSource; from != nil {
 		return dataSource{deref(from.APIGroup), from.Kind, store.Key{Namespace: pvc.Namespace, Name: from.Name}}, nil
@@ -78,7 +78,7 @@ func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
 	return from, result{}
 }
 
-// contentSource is the source as the driver is given it, nil without one.
+// contentSource returns the source in the form of the driver's request, nil without one.
 func (c *Provisioner) contentSource(p *kernel.Process, pvc claim, class *storagev1.StorageClass, from dataSource) (*csi.VolumeContentSource, error) {
 	var content *csi.VolumeContentSource
 	var err error

@@ -116,7 +116,7 @@ func topologies(terms []term) []*csi.Topology {
 	return list
 }
 
-// affinityOf lets a volume be used where the driver says that it is accessible.
+// affinityOf restricts a volume to the nodes on which the driver says that it is accessible.
 // C-PROV-33
 func affinityOf(accessible []*csi.Topology) *corev1.VolumeNodeAffinity {
 	if len(accessible) == 0 {

@@ -119,7 +119,7 @@ func (c *Provisioner) chooseRequisite(chosen *chosenTopology, class *storagev1.S
 	return result{}
 }
 
-// preferred puts the term of the selected node first, or without one a term that
+// preferred puts the term of the selected node first. Without a selected node, the first term
 // depends on the claim's name.
 func preferred(chosen *chosenTopology, node, claimName string) (*csi.TopologyRequirement, error) {
 	lead := 0

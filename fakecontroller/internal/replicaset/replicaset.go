@@ -92,7 +92,8 @@ func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*co
 	return nil
 }
 
-// firstToEnd: a pod that does less ends first, and of those that do the same the younger one.
+// firstToEnd compares pods by the order in which they are ended: a pod that does less is first, and
+// of equal ones the younger.
 func firstToEnd(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),

@@ -22,7 +22,8 @@ type features struct {
 
 func (f features) expands() bool { return f.expand || f.nodeOnly }
 
-// askDriver waits for the driver and asks; a question that fails ends the sidecar. C-RES-2
+// askDriver waits for the driver and requests its features; a failed request ends the sidecar.
+// C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	f, err := r.featuresOf(p, d)

@@ -48,7 +48,7 @@ const (
 	begin      course = "begin the requested modification"
 )
 
-// courseOf: C-RES-41. While the outcome of a call is not known, the target stays.
+// courseOf: C-RES-41. While the outcome of a call is not known, the target is kept.
 func courseOf(pvc claim, uncertain bool) course {
 	asked, status := asked(pvc), pvc.Status.ModifyVolumeStatus
 	underWay := status != nil && status.Status == modifyInProgress
@@ -100,7 +100,7 @@ func (r *run) modify(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 	return nil
 }
 
-// restInfeasible leaves a target alone that was infeasible a short while ago. C-RES-46
+// restInfeasible skips a target that was infeasible a short while ago. C-RES-46
 func (r *run) restInfeasible(p *kernel.Process, key store.Key, pvc claim) error {
 	status := pvc.Status.ModifyVolumeStatus
 	if status == nil || pvc.Spec.VolumeAttributesClassName == nil || status.TargetVolumeAttributesClassName != asked(pvc) {

@@ -159,7 +159,7 @@ func TestAfterARestartTheOutcomeIsNotKnown(t *testing.T) {
 	w.expectAttributes(attributes{Current: "silver", Volume: "silver"})
 }
 
-// C-RES-42: a class that is not there is looked for again at the resync.
+// C-RES-42: a missing class is looked for again at the resync.
 func TestAClassThatIsNotThereIsWaitedFor(t *testing.T) {
 	w := newModifyWorld(t)
 	w.askFor("platinum")

@@ -18,7 +18,7 @@ const (
 	modifyVolumeError = corev1.PersistentVolumeClaimVolumeModifyVolumeError
 )
 
-// markPending writes that the class is missing; the target stays the same. C-RES-42
+// markPending writes that the class is missing, and keeps the target. C-RES-42
 func (r *run) markPending(p *kernel.Process, pvc claim) error {
 	_, err := r.patchModify(p, pvc, true, func(pvc claim) { modifyStatusOf(pvc).Status = modifyPending })
 	return err
@@ -49,7 +49,7 @@ func (r *run) markModifyFailed(p *kernel.Process, pvc claim, to corev1.Persisten
 	return err
 }
 
-// markModified says so in the volume first, so that the claim never says more. C-RES-44
+// markModified writes the volume first, so that the claim is never ahead of it. C-RES-44
 func (r *run) markModified(p *kernel.Process, pvc claim, pv persistentVolume, class string) error {
 	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv persistentVolume) { pv.Spec.VolumeAttributesClassName = &class })
 	if err != nil {

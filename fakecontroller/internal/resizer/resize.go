@@ -123,7 +123,7 @@ func (r *run) expandVolume(p *kernel.Process, key store.Key, pvc claim, pv persi
 	return r.markFinished(p, pvc, got)
 }
 
-// callDriver: C-RES-18. A driver that expands on nodes alone is not asked. C-RES-2
+// callDriver: C-RES-18. A driver that expands only on nodes is not called. C-RES-2
 func (r *run) callDriver(p *kernel.Process, pv persistentVolume, size resource.Quantity) (got resource.Quantity, onNode bool, err error) {
 	if r.features.nodeOnly {
 		return size, true, nil

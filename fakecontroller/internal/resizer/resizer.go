@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Caller is how traces name the sidecar.
+// Caller is the sidecar's name in traces.
 const Caller = "csi-resizer"
 
 // Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
@@ -34,8 +34,8 @@ type Options struct {
 	Version sidecar.Release `json:"version,omitempty" example:"1.14" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each call. Default: 10 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
-	// RetryIntervalStart and RetryIntervalMax bound the backoff of a claim that
-	// failed; an infeasible one rests for RetryIntervalMax. Defaults: 1 s, 5 min.
+	// RetryIntervalStart and RetryIntervalMax bound the backoff of a claim that failed; an
+	// infeasible claim waits for RetryIntervalMax. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers bounds the number of claims in work at once. Default: 10.

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// slowSet holds the claims that the driver called infeasible, each for a while
-// after it was first put in. C-LIB-8
+// slowSet holds the claims that the driver called infeasible, each for a limited time after it was
+// added. C-LIB-8
 type slowSet struct {
 	ttl   time.Duration
 	since map[store.Key]time.Duration
@@ -15,7 +15,7 @@ type slowSet struct {
 
 func newSlowSet(ttl time.Duration) slowSet { return slowSet{ttl, map[store.Key]time.Duration{}} }
 
-// add adds a claim. A claim that is in the set does not stay longer.
+// add adds a claim. The time of a claim in the set is not extended.
 func (s slowSet) add(key store.Key, now time.Duration) {
 	if _, in := s.rest(key, now); !in {
 		s.since[key] = now

@@ -13,8 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// annNodeExpansionNotRequired says to kubelets that a volume needs no expansion on
-// nodes. C-EXP-7
+// annNodeExpansionNotRequired informs kubelets that a volume needs no expansion on nodes. C-EXP-7
 const annNodeExpansionNotRequired = "volume.kubernetes.io/node-expansion-not-required"
 
 // condition types that an expansion sets. C-RES-15

@@ -9,15 +9,13 @@ import (
 type progress struct {
 	requested resource.Quantity
 	volume    resource.Quantity  // the PersistentVolume's capacity
-	allocated *resource.Quantity // the size of the expansion under way, nil if there was none
+	allocated *resource.Quantity // the size of the expansion in progress, nil for none
 	status    corev1.ClaimResourceStatus
-	// refused says that the driver's last word was an error after which it does
-	// nothing more.
+	// refused says that the driver's last answer was a final error.
 	refused bool
-	// control says that the driver expands in the control plane.
+	// control means that the driver expands in the control plane.
 	control bool
-	// nodePending says that the claim waits for a node, as older claims do without
-	// a status.
+	// nodePending says that the claim waits for a node; older claims wait without this status.
 	nodePending bool
 }
 
@@ -41,7 +39,7 @@ func (s progress) target() (resource.Quantity, bool) {
 	return s.targetOfLargeVolume()
 }
 
-// targetOfSmallVolume: an expansion that was begun is ended before a larger one. C-RES-12
+// targetOfSmallVolume: an expansion in progress is completed before a larger one begins. C-RES-12
 func (s progress) targetOfSmallVolume() (resource.Quantity, bool) {
 	switch s.status {
 	case corev1.PersistentVolumeClaimNodeResizeInfeasible:

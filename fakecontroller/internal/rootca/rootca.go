@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Name is that of the config map in every namespace.
+// Name is the name of the config map in every namespace.
 const Name = "kube-root-ca.crt"
 
 const (

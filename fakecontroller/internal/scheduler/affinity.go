@@ -92,7 +92,7 @@ type neighbourhood struct {
 	closed   domains // with a pod that may not be with it
 }
 
-// neighbours looks at all pods on nodes, once for each state of the cluster.
+// neighbours examines all pods on nodes, once for each state of the cluster.
 func (s *Scheduler) neighbours(a *attempt) *neighbourhood {
 	if a.neighbours != nil && a.neighbours.changes == s.cluster.changes {
 		return a.neighbours

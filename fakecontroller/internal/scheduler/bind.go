@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// How long, and how often in it, the scheduler looks whether volumes are bound.
+// The time for which, and the interval at which, the scheduler checks whether volumes are bound.
 // C-SCHED-8
 const (
 	bindTimeout = 600 * time.Second

@@ -31,7 +31,7 @@ type node struct {
 	volumes map[string]map[string]bool
 }
 
-// placement is a pod on a node, also one that is only assumed to be there.
+// placement is a pod on a node, or one that is assumed to be there.
 type placement struct {
 	key    store.Key
 	uid    types.UID

@@ -77,7 +77,7 @@ func constrained(pod *corev1.Pod) bool {
 	return len(pod.Spec.NodeSelector) > 0 || (pod.Spec.Affinity != nil && pod.Spec.Affinity.NodeAffinity != nil)
 }
 
-// unusable says why a pod cannot have a claim; "" if it can.
+// unusable returns the reason why a pod cannot use a claim; "" if it can.
 func unusable(pod *corev1.Pod, claim *corev1.PersistentVolumeClaim, exists bool, key store.Key, ephemeral bool) string {
 	switch {
 	case !exists && ephemeral:

@@ -22,8 +22,8 @@ func disksOf(pod *corev1.Pod) []*corev1.Volume {
 	return disks
 }
 
-// diskInUse reports whether a pod on the node has one of the attempt's disks in a way
-// that leaves no room for another user. C-SCHED-51
+// diskInUse reports whether a pod on the node uses one of the attempt's disks in a way that
+// excludes another user. C-SCHED-51
 func diskInUse(a *attempt, n *node) bool {
 	if len(a.disks) == 0 {
 		return false

@@ -64,8 +64,7 @@ func histogram(counts map[string]int) string {
 	return strings.Join(lines, ", ")
 }
 
-// unschedulable says why a pod fits nowhere and lets it wait for an event that
-// may help.
+// unschedulable reports why a pod fits on no node and makes it wait for an event that may help.
 func (s *Scheduler) unschedulable(p *kernel.Process, pod *corev1.Pod, why failure) {
 	s.queue.wait(store.KeyOf(pod), p.Elapsed(), why.plugins, claimsOf(pod))
 	s.tellFailure(p, pod, corev1.PodReasonUnschedulable, why.message)

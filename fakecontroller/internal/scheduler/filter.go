@@ -18,8 +18,8 @@ type choice struct {
 	plan bindingPlan
 }
 
-// choose takes the first node that fits, those with the fewest pods first. A
-// strategy that explores may take any that the real scheduler would have found.
+// choose takes the first node that fits, those with the fewest pods first. A strategy that explores
+// may select any node that the real scheduler would have found.
 func (s *Scheduler) choose(a *attempt) (choice, bool) {
 	if !s.Kernel.Explores() {
 		return s.firstFitting(a, s.inQuestion(a, s.cluster.order))
@@ -31,7 +31,7 @@ func (s *Scheduler) choose(a *attempt) (choice, bool) {
 	return found[s.Kernel.Choose(kernel.Suffix, len(found), "node of pod "+a.pod.Name)], true
 }
 
-// inQuestion are all the nodes, or the one that the pod names.
+// inQuestion returns all nodes, or the node that the pod names.
 func (s *Scheduler) inQuestion(a *attempt, all []*node) []*node {
 	if host, ok := a.pod.Spec.NodeSelector[corev1.LabelHostname]; ok {
 		return s.cluster.byHostname[host]
@@ -83,7 +83,7 @@ func (s *Scheduler) filter(a *attempt, n *node) (plan bindingPlan, no refusal) {
 	return plan, no
 }
 
-// runFilters: the first plugin that refuses counts.
+// runFilters returns the refusal of the first plugin that refuses.
 func (s *Scheduler) runFilters(a *attempt, n *node) (bindingPlan, refusal) {
 	if no := filterNode(a, n); no.reason != "" {
 		return bindingPlan{}, no

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// translated are the migrated plugins that have volumes which the scheduler sees as CSI volumes; it
-// does not translate those of vSphere and Azure file. C-SCHED-3, C-SCHED-25
+// translated returns the migrated plugins with volumes that the scheduler treats as CSI volumes; it
+// does not translate volumes of vSphere and Azure file. C-SCHED-3, C-SCHED-25
 var translated = map[string]bool{
 	"kubernetes.io/aws-ebs": true, "kubernetes.io/gce-pd": true, "kubernetes.io/azure-disk": true,
 	"kubernetes.io/cinder": true, "kubernetes.io/portworx-volume": true,

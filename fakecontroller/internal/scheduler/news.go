@@ -44,8 +44,8 @@ func (s *Scheduler) watch(p *kernel.Process) *news {
 	}
 }
 
-// takeIn brings the scheduler's state up to date and queues the pods that a
-// change may help. C-SCHED-10, C-SCHED-27
+// takeIn updates the scheduler's state and queues the pods that a change may help. C-SCHED-10,
+// C-SCHED-27
 func (n *news) takeIn(s *Scheduler) {
 	each(n.nodes, s.nodeChanged)
 	each(n.csiNodes, s.csiNodeChanged)

@@ -130,7 +130,7 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "a waiting pod keeps nothing busy")
 }
 
-// A scheduler has its whole state from the API alone.
+// A scheduler gets its whole state from the API only.
 func TestSchedulerStartedAgainKnowsWhereThePodsAre(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"), aPod("p0"))

@@ -20,8 +20,8 @@ func (s *Scheduler) nominate(pod *corev1.Pod, node string) {
 	s.nominations[store.KeyOf(pod)] = &nomination{pod, node}
 }
 
-// withNominated does something while the pods that are nominated to a node, but for
-// those of lower priority than the attempt's, are placed there.
+// withNominated runs a function while the pods that are nominated to a node are placed there,
+// except for pods of lower priority than the attempt's.
 func (s *Scheduler) withNominated(a *attempt, n *node, do func()) {
 	var placed []*corev1.Pod
 	for _, key := range slices.SortedFunc(maps.Keys(s.nominations), compareKeys) {

@@ -52,7 +52,7 @@ func (s *Scheduler) preempt(p *kernel.Process, a *attempt, refusals []refusal) (
 	return true, ""
 }
 
-// mayNotPreempt says why a pod may not make room for itself; "" if it may.
+// mayNotPreempt returns the reason why a pod may not preempt others; "" if it may.
 func (s *Scheduler) mayNotPreempt(pod *corev1.Pod) string {
 	if policy := pod.Spec.PreemptionPolicy; policy != nil && *policy == corev1.PreemptNever {
 		return "not eligible due to preemptionPolicy=Never."
@@ -67,9 +67,9 @@ func (s *Scheduler) mayNotPreempt(pod *corev1.Pod) string {
 	return ""
 }
 
-// victimsOn are the pods that have to leave a node so that a pod fits there, nil if
-// that does not help. All of lower priority are taken off, then those that need not go
-// are put back, the most important first.
+// victimsOn returns the pods that have to leave a node so that a pod fits there; nil if that does
+// not help. All pods of lower priority are removed, then the ones that may stay are put back, the
+// most important first.
 func (s *Scheduler) victimsOn(a *attempt, n *node) []*corev1.Pod {
 	lower := s.lowerOn(a.pod, n)
 	for _, pod := range lower {
@@ -121,8 +121,7 @@ func compareCandidates(a, b candidate) int {
 	return cmp.Or(cmp.Compare(priorityOf(a.victims[0]), priorityOf(b.victims[0])), cmp.Compare(sum(a.victims), sum(b.victims)), cmp.Compare(len(a.victims), len(b.victims)))
 }
 
-// evict deletes a pod to make room for another. One that is on its way already is
-// left alone.
+// evict deletes a pod to make room for another. A pod that is already being deleted is not changed.
 func (s *Scheduler) evict(p *kernel.Process, preemptor, victim *corev1.Pod, node string) {
 	if victim.DeletionTimestamp != nil {
 		return

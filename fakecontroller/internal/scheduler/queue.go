@@ -83,7 +83,7 @@ func (q *queue) isEmpty() bool {
 	return len(q.active)+len(q.retries)+len(q.backoff)+len(q.waiting) == 0
 }
 
-// next takes the pod that is to be tried now.
+// next removes the pod that has to be tried now, and returns it.
 func (q *queue) next(now time.Duration) (store.Key, bool) {
 	q.endBackoffs(now)
 	for _, from := range []*[]store.Key{&q.active, &q.retries} {

@@ -28,8 +28,8 @@ func requestsOf(pod *corev1.Pod) amounts {
 	return asked
 }
 
-// asksForResources reports whether any part of a pod names a resource. Most pods do not, and it is
-// asked often.
+// asksForResources reports whether any part of a pod names a resource. Most pods do not, and this
+// function is called often.
 func asksForResources(pod *corev1.Pod) bool {
 	names := func(c corev1.Container) bool { return len(c.Resources.Requests) > 0 }
 	return slices.ContainsFunc(pod.Spec.Containers, names) || slices.ContainsFunc(pod.Spec.InitContainers, names) ||

@@ -2,7 +2,7 @@ package scheduler
 
 import "slices"
 
-// In a large cluster the scheduler does not look at all nodes. It continues after the node at which
+// In a large cluster the scheduler does not examine all nodes. It continues after the node at which
 // it stopped the last time until enough nodes fit (percentageOfNodesToScore: by default half of 100
 // nodes, and a smaller part of more nodes). [numFeasibleNodesToFind, v1.36]
 const (

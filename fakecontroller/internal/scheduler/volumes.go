@@ -70,8 +70,8 @@ func (s *Scheduler) filterVolumes(a *attempt, n *node) (bindingPlan, refusal) {
 	return plan, refusal{}
 }
 
-// planFor matches delayed claims with volumes; the rest is to be provisioned. A
-// claim that another node was selected for cannot be had here.
+// planFor matches delayed claims with volumes; the remaining claims have to be provisioned. A claim
+// with another selected node cannot be provisioned here.
 func planFor(delayed []delayedClaim, n *node) (plan bindingPlan, elsewhere bool) {
 	taken := map[string]*corev1.PersistentVolume{}
 	for _, d := range delayed {

@@ -307,7 +307,7 @@ func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 	assert.Contains(t, w.why("q"), "node(s) didn't find available persistent volumes to bind")
 }
 
-// C-SCHED-8: after 600 s the pod is given up and tried again; the annotation stays.
+// C-SCHED-8: after 600 s the attempt fails and the pod is tried again; the annotation is kept.
 func TestBindingTimesOut(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass(driver), aClaim("c", "later"), aPod("p", using("c")))

@@ -170,7 +170,7 @@ func laterClass(provisioner string, allowed ...string) *storagev1.StorageClass {
 	return class
 }
 
-// csiNode says how many volumes of the driver a node takes.
+// csiNode makes a CSINode with the limit of the driver's volumes on the node.
 func csiNode(name string, limit int32) *storagev1.CSINode {
 	return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{
 		{Name: driver, NodeID: name, Allocatable: &storagev1.VolumeNodeResources{Count: &limit}}}}}

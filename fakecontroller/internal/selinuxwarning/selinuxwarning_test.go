@@ -163,7 +163,7 @@ func TestWhichLabelsDiffer(t *testing.T) {
 	assert.Equal(t, "::t:s0", labelOf(&corev1.SELinuxOptions{Type: "t", Level: "s0"}))
 }
 
-// Pods of other namespaces are not named; the blank that is missing is the real one's.
+// Pods of other namespaces are not named; the real message lacks this blank, too.
 func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	of := conflict{property: "SELinuxLabel", value: "a", otherValue: "b"}
 	of.pod.Namespace, of.other.Namespace, of.other.Name = "one", "two", "secret"

@@ -55,7 +55,7 @@ func (c *Controller) syncVolume(pod *corev1.Pod, name string) error {
 }
 
 // volumeOf is the volume of a CSI driver behind a pod's volume, also where a driver acts for an
-// in-tree plugin. It is nil for other volumes and for claims without a volume, which are looked at
+// in-tree plugin. It is nil for other volumes and for claims without a volume, which are processed
 // again when they have one. A half-bound one is an error, as nothing reports the other half.
 func (c *Controller) volumeOf(pod *corev1.Pod, v *corev1.Volume) (*corev1.PersistentVolume, error) {
 	key, ephemeral, ok := volume.ClaimOf(pod, v)

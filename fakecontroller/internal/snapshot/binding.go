@@ -28,8 +28,8 @@ type binding[S, C store.Object] struct {
 	status func(S) (**statusError, **bool)
 	// named returns the content and the class that a snapshot names; nil for a missing name.
 	named func(S) (content, class *string)
-	// nameOf is the name of the content that is made for a snapshot, boundTo that of the content to
-	// which it is bound, "" for none.
+	// nameOf returns the name of the content that is made for a snapshot, boundTo the name of the
+	// content to which it is bound; "" for none.
 	nameOf, boundTo func(S) string
 	// parts are the reference and the class of a content.
 	parts func(C) (ref *corev1.ObjectReference, class **string)
@@ -83,7 +83,7 @@ func (b *binding[S, C]) verify(p *kernel.Process, s S) (holds bool, err error) {
 	return true, nil
 }
 
-// contentFor finds the content of a snapshot, and refuses one of another kind or for another
+// contentFor finds the content of a snapshot, and rejects a content of another kind or for another
 // snapshot. C-SNAP-14
 func (b *binding[S, C]) contentFor(p *kernel.Process, s S) (found C, exists bool, err error) {
 	name, subject, is, expected := b.nameOf(s), b.content()+" "+b.nameOf(s), "pre-provisioned", "dynamically provisioned"
@@ -164,8 +164,8 @@ func (b *binding[S, C]) read(p *kernel.Process, s S) (S, error) {
 	return now, nil
 }
 
-// newest works on an object unless the informer delivers an older version than the controller has
-// written: the newer one is under way. C-SNAP-11
+// newest processes an object unless the informer delivers an older version than the controller has
+// written: the newer one will follow. C-SNAP-11
 func newest[T store.Object](c *Controller, own *component.Overlay[T], sync func(*kernel.Process, T) error) func(*kernel.Process, store.Key) error {
 	return func(p *kernel.Process, key store.Key) error {
 		found, ok := component.Cached[T](c.Component, key)

@@ -194,8 +194,8 @@ func (c *Controller) protectClaim(p *kernel.Process, s volumeSnapshot) error {
 	return nil
 }
 
-// releaseClaim lets the claim go that no snapshot is cut from any more; own leaves
-// the snapshot itself out of account. C-SNAP-21
+// releaseClaim removes the finalizer of a claim from which no snapshot is being taken any more; own
+// means that the snapshot itself does not count. C-SNAP-21
 func (c *Controller) releaseClaim(p *kernel.Process, s volumeSnapshot, own bool) error {
 	if s.Spec.Source.PersistentVolumeClaimName == nil {
 		return nil

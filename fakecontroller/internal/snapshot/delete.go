@@ -22,7 +22,7 @@ func mayBeDeleted(s volumeSnapshot) bool {
 		(slices.Contains(s.Finalizers, snapshot.AsSourceFinalizer) || slices.Contains(s.Finalizers, snapshot.BoundFinalizer))
 }
 
-// deleteSnapshot lets a snapshot go, after its content if that goes with it. C-SNAP-18
+// deleteSnapshot releases a snapshot, after its content if that is deleted with it. C-SNAP-18
 func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	if !mayBeDeleted(s) {
 		return nil

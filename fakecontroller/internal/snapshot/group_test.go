@@ -513,8 +513,8 @@ func TestAReadyGroupMissesItsContent(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// Both programs die at any moment of a group's life; in the end it is cut once and
-// deleted with all that belongs to it. C-GSNAP-6
+// Both programs die at any moment of a group's life; in the end the group was snapshotted once, and
+// is deleted with all of its objects. C-GSNAP-6
 func TestCrashesLeaveNothingOfAGroupBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := groupWorld(t, kernel.NewRandom(seed), mock.Options{ListSnapshots: true})

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// deleteGroup lets a group go, after its content if that goes with it; its members
-// follow. C-GSNAP-8
+// deleteGroup releases a group after its content, if that is deleted with it; its members follow.
+// C-GSNAP-8
 func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	if !slices.Contains(g.Finalizers, snapshot.GroupBoundFinalizer) {
 		return nil
@@ -53,8 +53,8 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 }
 
 // deleteGroupContent shows csi-snapshotter that it may delete, and has the content
-// deleted if its policy says so. A group that was never bound has none: its content
-// is not looked for by its name. C-GSNAP-10
+// deleted if its policy says so. A group that was never bound has no content: it is not looked up
+// by its name. C-GSNAP-10
 func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goes bool, err error) {
 	found, ok := c.groupContents.Get(store.Key{Name: snapshot.BoundGroupContent(g)})
 	if !ok || !snapshot.IsGroupBoundTo(found, g) {

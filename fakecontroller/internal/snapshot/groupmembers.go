@@ -184,8 +184,8 @@ func (c *Controller) adopt(p *kernel.Process, s volumeSnapshot) error {
 	return err
 }
 
-// holdInGroup keeps a member from being deleted alone: an error while its group is
-// there. C-SNAP-18
+// holdInGroup prevents a member from being deleted separately: it returns an error while the group
+// exists. C-SNAP-18
 func (c *Controller) holdInGroup(s volumeSnapshot) error {
 	if s.Status == nil || s.Status.VolumeGroupSnapshotName == nil {
 		return nil

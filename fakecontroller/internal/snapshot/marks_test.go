@@ -155,7 +155,7 @@ func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
 	assert.False(t, sidecar.Running())
 }
 
-// C-GSNAP-10: a group that was never bound goes without its content, which the real
+// C-GSNAP-10: a group that was never bound is deleted without its content, which the real
 // controller does not find either.
 func TestTheContentOfAGroupThatWasNeverBoundIsLeftBehind(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})

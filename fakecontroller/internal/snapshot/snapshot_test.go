@@ -432,8 +432,8 @@ func TestASnapshotThatIsBeingRestoredIsKept(t *testing.T) {
 	assert.False(t, tc.Exists[volumeSnapshot](w.Cluster, "default", "daily"))
 }
 
-// Both programs die at any moment of a snapshot's life; in the end it is cut once
-// and deleted.
+// Both programs die at any moment of a snapshot's life; in the end the snapshot was taken once, and
+// is deleted.
 func TestCrashesLeaveNothingBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := &world{Cluster: tc.New(t, kernel.NewRandom(seed), mock.Options{Snapshot: true, Existing: []mock.ExistingVolume{{ID: "h-v"}}}), perSecond: unlimited}

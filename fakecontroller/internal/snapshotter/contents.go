@@ -78,8 +78,8 @@ func (k *contents[C]) start(called string, o workqueue.Options) {
 	k.queue, k.unready = workqueue.New(called, o, k.run.Go, k.syncByKey), map[store.Key]bool{}
 }
 
-// syncByKey leaves a content alone of which the informer delivers an older version
-// than the sidecar has written: the newer one is under way. C-SNAP-11
+// syncByKey skips a content if the informer delivers an older version than the sidecar has written:
+// the newer one will follow. C-SNAP-11
 func (k *contents[C]) syncByKey(p *kernel.Process, key store.Key) error {
 	c, ok := component.Cached[C](k.run.Component, key)
 	if !ok || any(k.Newest(c)) != any(c) || !k.own(c) {
@@ -158,7 +158,7 @@ func (k *contents[C]) saveError(p *kernel.Process, c C, reason, message string) 
 	}
 }
 
-// annotate says in a content whether the driver may be cutting, so that it is not deleted
+// annotate marks a content while the driver may be taking its snapshot, so that it is not deleted
 // meanwhile. C-SNAP-34
 func (k *contents[C]) annotate(p *kernel.Process, c C, on bool) (C, error) {
 	if has(c, k.beingCreated) == on {

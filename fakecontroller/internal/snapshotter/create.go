@@ -82,7 +82,7 @@ func snapOf(s *csi.Snapshot) snap {
 	return made
 }
 
-// look asks the driver about a snapshot that it had before. C-SNAP-37
+// look requests the state of a snapshot that the driver had before. C-SNAP-37
 func (r *run) look(p *kernel.Process, c content) (content, error) {
 	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.contents.classSecrets
 	if isCutMember(c) { // it has no class: C-SNAP-37
@@ -99,7 +99,7 @@ func (r *run) look(p *kernel.Process, c content) (content, error) {
 	return r.saveStatus(p, c, found)
 }
 
-// list finds one snapshot. A driver that does not list is believed to have it.
+// list finds one snapshot. A driver that does not list counts as having it.
 func (r *run) list(p *kernel.Process, handle string, secrets map[string]string) (snap, error) {
 	client := csi.NewControllerClient(r.conn(p))
 	can, err := client.ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})

@@ -63,6 +63,6 @@ func (r *run) syncGroup(p *kernel.Process, c groupContent) error {
 	case c.Spec.Source.GroupSnapshotHandles != nil:
 		return r.groupContents.update(p, c, r.lookAtGroup, failedCheck, "Failed to check and update group snapshot content")
 	}
-	// To ask about a group that is being cut is to cut it again. C-GSNAP-5
+	// A group that is being taken is checked by repeating the call. C-GSNAP-5
 	return r.groupContents.update(p, c, r.createGroup, failedCheck, "Failed to check and update group snapshot content")
 }

@@ -63,7 +63,7 @@ func (r *run) cutGroup(p *kernel.Process, c groupContent, class class, secrets m
 	return answer.GetGroupSnapshot(), err
 }
 
-// saveGroupStatus records the driver's answer; earlier values stay, except for readiness.
+// saveGroupStatus records the driver's answer; except for the readiness, earlier values are kept.
 func (r *run) saveGroupStatus(p *kernel.Process, c groupContent, made *csi.VolumeGroupSnapshot) (groupContent, error) {
 	created := metav1.NewTime(p.Now())
 	if made.GetCreationTime() != nil {

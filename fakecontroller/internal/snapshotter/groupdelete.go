@@ -31,8 +31,8 @@ func (r *run) deleteGroup(p *kernel.Process, c groupContent) error {
 	})
 }
 
-// membersOf are the handles of the group's snapshots: those that the driver returned, or
-// those that an administrator wrote.
+// membersOf returns the handles of the group's snapshots: from the driver's answer, or from an
+// administrator.
 func membersOf(c groupContent) (handles []string) {
 	for _, s := range c.Status.VolumeSnapshotInfoList {
 		handles = append(handles, s.SnapshotHandle)

@@ -16,7 +16,7 @@ import (
 const resyncPeriod = 15 * time.Minute
 
 // resync looks again at contents of snapshots that are not ready, since the sidecar otherwise
-// misses changes of their status by others. It also looks at those that are to be deleted: a
+// misses changes of their status by others. It also processes contents that have to be deleted: a
 // deletion that could not begin has no further event either. It would change nothing for others.
 // C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
@@ -27,7 +27,8 @@ func (r *run) resync(p *kernel.Process) {
 	})
 }
 
-// resyncAll queues the contents that a resync is for, if the handler of events does not drop them.
+// resyncAll queues the contents for which the resync exists, unless the handler of events drops
+// them.
 func resyncAll[C store.Object](k *contents[C], handled func(C) bool) {
 	byName := func(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }
 	for _, key := range slices.SortedFunc(maps.Keys(k.unready), byName) {

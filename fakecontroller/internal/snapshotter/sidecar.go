@@ -13,7 +13,7 @@ var _ sidecar.Sidecar = Options{}
 // Name is the program's.
 func (Options) Name() string { return Caller }
 
-// RunsBeside: csi-snapshotter runs beside drivers that take snapshots.
+// RunsBeside reports whether csi-snapshotter runs beside a driver: one that takes snapshots.
 func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
 
 // Lock is the name of its Lease. C-LIB-5

@@ -27,7 +27,7 @@ func (r *run) sync(p *kernel.Process, c content) error {
 	case isMember(c): // snapshot-controller has not said yet which snapshot it is
 		return errNotReady
 	}
-	// C-SNAP-36: to ask about a snapshot that is being cut is to cut it again.
+	// C-SNAP-36: a snapshot that is being taken is checked by repeating the call.
 	return r.contents.update(p, c, r.create, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
 }
 
@@ -53,7 +53,8 @@ type snap struct {
 	group   string // the handle of its group; empty if it has none or is not reported
 }
 
-// saveStatus records the driver's answer; earlier values stay, except for readiness. C-SNAP-34
+// saveStatus records the driver's answer; except for the readiness, earlier values are kept.
+// C-SNAP-34
 func (r *run) saveStatus(p *kernel.Process, c content, s snap) (content, error) {
 	if s.created.IsZero() {
 		s.created = p.Now()

@@ -200,8 +200,8 @@ func podFor(set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) (*co
 	return pod, nil
 }
 
-// volumesFor are the volumes of a pod: those of the claims, and those of the
-// template that have another name.
+// volumesFor returns the volumes of a pod: the volumes of its claims, and the template's volumes
+// with other names.
 func volumesFor(set *appsv1.StatefulSet, others []corev1.Volume, n int) []corev1.Volume {
 	var volumes []corev1.Volume
 	for i := range set.Spec.VolumeClaimTemplates {

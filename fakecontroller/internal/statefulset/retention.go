@@ -34,7 +34,7 @@ func (c *Controller) retentionOf(set *appsv1.StatefulSet) retention {
 	return retention{policy.WhenDeleted == toDelete, policy.WhenScaled == toDelete}
 }
 
-// ownClaims gives the claims of a pod the owners that the retention policy asks for: the garbage
+// ownClaims gives the claims of a pod the owners that the retention policy requires: the garbage
 // collector deletes them together with their last owner. It reports whether a claim was changed.
 // C-STS-2
 func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int, pod *corev1.Pod) (changed bool, err error) {

@@ -75,7 +75,7 @@ func (c *Controller) podsOf(set *appsv1.StatefulSet) map[int]*corev1.Pod {
 }
 
 // step makes the changes that are possible now. A set of policy OrderedReady changes one pod at a
-// time and goes on when that one has reached its desired state.
+// time and continues when that pod has reached its desired state.
 func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
 	ordered := set.Spec.PodManagementPolicy == appsv1.OrderedReadyPodManagement
 	for _, n := range wanted(set) {

@@ -61,7 +61,7 @@ func (c *cluster) makeSet(change func(*appsv1.StatefulSet)) *appsv1.StatefulSet 
 	return testcluster.Create(c.Cluster, set)
 }
 
-// pods are the names of the pods that are there and stay.
+// pods lists the names of the pods that are not being deleted.
 func (c *cluster) pods() string {
 	c.Run(100 * time.Millisecond)
 	var names []string

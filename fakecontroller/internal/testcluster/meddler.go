@@ -21,7 +21,7 @@ func Meddle(k *kernel.Kernel, times int, act func()) {
 	})
 }
 
-// Choose lets the meddler run when the time has come, and otherwise only when no other process can.
+// Choose runs the meddler at the label Before, and otherwise only when no other process can run.
 func (m Meddler) Choose(c kernel.Choice) int {
 	switch {
 	case c.Kind == kernel.RunNext:

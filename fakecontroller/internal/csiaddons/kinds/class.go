@@ -16,7 +16,7 @@ type Class struct {
 	} `json:"spec"`
 }
 
-// NetworkFenceClass says how clients are fenced.
+// NetworkFenceClass describes how clients are fenced.
 type NetworkFenceClass struct {
 	Class `json:",inline"`
 }
@@ -24,7 +24,7 @@ type NetworkFenceClass struct {
 // Of is the kind.
 func (*NetworkFenceClass) Of() schema.GroupVersionKind { return of("NetworkFenceClass") }
 
-// VolumeReplicationClass says how volumes are replicated.
+// VolumeReplicationClass describes how volumes are replicated.
 type VolumeReplicationClass struct {
 	Class `json:",inline"`
 }

@@ -133,7 +133,7 @@ func read(stored store.Object, obj Object) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored.(*unstructured.Unstructured).Object, obj)
 }
 
-// Differ reports whether two states of an object differ in one of these parts of it, "spec" or
+// Differ reports whether two states of an object differ in one of its given parts, "spec" or
 // "status".
 func Differ(old, obj store.Object, parts ...string) bool {
 	before, after := old.(*unstructured.Unstructured).Object, obj.(*unstructured.Unstructured).Object

@@ -11,7 +11,7 @@ type CronJob struct {
 	Fields[CronJobSpec, CronJobStatus] `json:",inline"`
 }
 
-// CronJobSpec says when jobs begin.
+// CronJobSpec has the schedule of jobs.
 type CronJobSpec struct {
 	Schedule                string `json:"schedule"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`

@@ -11,7 +11,7 @@ type GroupReplication struct {
 	Fields[GroupReplicationSpec, GroupReplicationStatus] `json:",inline"`
 }
 
-// GroupReplicationSpec says which volumes.
+// GroupReplicationSpec selects the volumes.
 type GroupReplicationSpec struct {
 	ClassName            string `json:"volumeGroupReplicationClassName"`
 	ReplicationClassName string `json:"volumeReplicationClassName"`

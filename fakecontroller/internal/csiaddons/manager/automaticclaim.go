@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// fallbackSchedule takes the place of a schedule that does not parse. A-PVC-3
+// fallbackSchedule replaces a schedule that does not parse. A-PVC-3
 const fallbackSchedule = "@weekly"
 
 var errNotBound = errors.New("PVC is not in bound state")
@@ -36,8 +36,8 @@ func (m *Manager) syncClaim(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// automaticClaim is a claim that may have cron jobs, and its driver; nil if it may not. One that
-// is not bound is tried again.
+// automaticClaim is a claim that may have cron jobs, and its driver; nil if it may not. An unbound
+// claim is tried again.
 func (m *Manager) automaticClaim(key store.Key) (*corev1.PersistentVolumeClaim, string, error) {
 	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
 	switch {
@@ -57,7 +57,7 @@ func (m *Manager) automaticClaim(key store.Key) (*corev1.PersistentVolumeClaim, 
 	return claim, volume.Spec.CSI.Driver, nil
 }
 
-// automaticPass looks after one feature of a claim.
+// automaticPass is a pass over one feature of a claim.
 type automaticPass struct {
 	*Manager
 	process *kernel.Process
@@ -108,7 +108,7 @@ func (a *automaticPass) run() error {
 	return kinds.Create(a.process, a.Component, a.newCronJob(a.claim, name, schedule))
 }
 
-// child is the claim's cron job; if there are more, they are deleted. A-PVC-3
+// child returns the claim's cron job, and deletes any further ones. A-PVC-3
 func (a *automaticPass) child() (first cronObject, err error) {
 	for c := range a.children() {
 		if first == nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// syncClaimByClass gives a claim the cron jobs of its class, whatever other schedules there are.
-// A-PVC-5
+// syncClaimByClass makes the cron jobs of a claim's class, whatever other schedules exist. A-PVC-5
 func (m *Manager) syncClaimByClass(p *kernel.Process, key store.Key) error {
 	claim, _, err := m.automaticClaim(key)
 	switch {

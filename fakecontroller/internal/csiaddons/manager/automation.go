@@ -21,8 +21,8 @@ type feature struct {
 	name       string
 	capability string // begins the names of the capabilities
 	kind       cronKind
-	// forgets says that a claim without a schedule loses the annotation with the name of its
-	// cron job.
+	// forgets means that a claim without a schedule loses the annotation with the name of its cron
+	// job.
 	forgets bool
 }
 

@@ -19,8 +19,8 @@ import (
 // configMap has flags of the program. A-MGR-2
 const configMap = "csi-addons-config"
 
-// configure reads the flags in the ConfigMap. The program exits if it does not understand
-// one, and is restarted with the kubelet's pauses. A-MGR-2
+// configure reads the flags in the ConfigMap. The program exits if it cannot parse one, and is
+// restarted with the kubelet's pauses. A-MGR-2
 func (m *Manager) configure(p *kernel.Process) {
 	for exits := 1; ; exits++ {
 		found, err := component.Live[*corev1.ConfigMap](p, m.Component, store.Key{Namespace: m.opts.Namespace, Name: configMap})
@@ -91,7 +91,7 @@ func between(value string, least, most int) (int, error) {
 	return n, err
 }
 
-// precedence knows old spellings as well. A-MGR-1
+// precedence accepts old spellings, too. A-MGR-1
 func precedence(value string) (string, error) {
 	switch value {
 	case byClaim, byClass:

@@ -82,8 +82,8 @@ func listed[S kinds.Object, P kinds.Object](list func(*component.Component, stri
 	}
 }
 
-// startCron runs the controller of one kind of cron jobs, which any change of one of them or
-// of their jobs queues. A-RS-11, A-RS-15
+// startCron runs the controller of one kind of cron jobs. Any change of a cron job or of its jobs
+// queues the cron job. A-RS-11, A-RS-15
 func (m *Manager) startCron(name string, kind cronKind) {
 	queue := workqueue.New(name, m.backoff(), m.Go, func(p *kernel.Process, key store.Key) error { return m.syncCron(p, kind, key) })
 	owner := kind.cron().Of().Kind

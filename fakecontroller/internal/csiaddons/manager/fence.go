@@ -19,8 +19,8 @@ const (
 	fenceSecretNamespace = fencePrefix + "networkfence-secret-namespace"
 )
 
-// syncFence has the driver fence, or unfence, as a NetworkFence wants it. One that is deleted
-// leaves its clients fenced. A-NF-5
+// syncFence has the driver fence, or unfence, as a NetworkFence wants it. A deleted fence leaves
+// its clients fenced. A-NF-5
 func (m *Manager) syncFence(p *kernel.Process, key store.Key) error {
 	fence, err := kinds.Get[kinds.NetworkFence](m.Component, key)
 	if err != nil {

@@ -295,8 +295,8 @@ func (g *groupPass) referenceToGroup() *corev1.ObjectReference {
 	return r
 }
 
-// makeContent makes the content, or brings it up to date. One that the user has named must be
-// there. A-VGR-3
+// makeContent makes the content, or brings it up to date. A content that the user has named must
+// exist. A-VGR-3
 func (g *groupPass) makeContent(handles []string) (*kinds.GroupContent, error) {
 	name := cmp.Or(g.group.Spec.ContentName, "vgrcontent-"+string(g.group.UID))
 	there, err := kinds.Get[kinds.GroupContent](g.Component, store.Key{Name: name})

@@ -174,8 +174,7 @@ func (c *contentPass) findDestination() error {
 	return c.noteDestination(info.GetReplicationDestination().GetVolumegroup())
 }
 
-// noteDestination takes over the copies of all volumes; a list with one missing is an error.
-// A-VGR-9
+// noteDestination records the copies of all volumes; an incomplete list is an error. A-VGR-9
 func (c *contentPass) noteDestination(group *replication.ReplicationDestination_VolumeGroupDestination) error {
 	if group.GetVolumeGroupId() == "" {
 		return errDestinationIncomplete

@@ -26,7 +26,7 @@ func (m *Manager) tidyHealth(p *kernel.Process) {
 			if len(stale) == 0 {
 				continue
 			}
-			// One that fails is met again the next time.
+			// A failed patch is repeated in the next round.
 			_, _ = component.PatchMetadata(p, m.Component, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
 				for _, key := range stale {
 					delete(c.Annotations, key)

@@ -144,7 +144,7 @@ func (j *job) askNode(p *kernel.Process, on target, capability, method string, d
 	return err
 }
 
-// unlessUnimplemented: an operation that a driver has not implemented counts as done. A-RS-6
+// unlessUnimplemented counts an operation that a driver has not implemented as done. A-RS-6
 func unlessUnimplemented(err error) error {
 	if status.Code(err) == codes.Unimplemented {
 		return nil
@@ -161,7 +161,7 @@ func (j *job) save(p *kernel.Process) error {
 	return kinds.UpdateStatus(p, j.manager.Component, j.object)
 }
 
-// failed puts the condition in place of the one before. A-RS-9
+// failed replaces the previous condition. A-RS-9
 func (j *job) failed(p *kernel.Process, message string) {
 	condition := metav1.Condition{
 		Type: "Failed", Status: metav1.ConditionTrue, Reason: "failed", Message: message,

@@ -112,7 +112,7 @@ func (m *Manager) oneByOne() workqueue.Options {
 
 type handler func(*kernel.Process, store.Key) error
 
-// after has an object looked at again after a time; its failures are forgotten.
+// after has an object processed again after a time; its failures are forgotten.
 func after(d time.Duration) error { return workqueue.Rest{Why: "later", For: d, Forget: true} }
 
 // every has an object looked at again and again.
@@ -120,8 +120,8 @@ func every(d time.Duration) error {
 	return workqueue.Rest{Why: "later", For: d, Forget: true, Idle: true}
 }
 
-// trigger says which changes of an object queue it; it is queued when it is made or seen
-// first, too.
+// trigger selects the changes of an object that queue it; the object is also queued when it is
+// created or first seen.
 type trigger func(old, obj store.Object) bool
 
 func byGeneration(old, obj store.Object) bool { return old.GetGeneration() != obj.GetGeneration() }

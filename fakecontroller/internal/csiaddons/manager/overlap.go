@@ -12,7 +12,7 @@ import (
 // deletion of a group. A-VGR-10
 const overlap = 5 * time.Millisecond
 
-// overlaps knows which passes of deletions have begun, and which other passes wait for that.
+// overlaps holds the passes of deletions that have begun, and the passes that wait for them.
 type overlaps struct {
 	begun   map[store.Key]int
 	waiting map[store.Key]*kernel.Process

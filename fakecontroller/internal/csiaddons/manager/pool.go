@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// pool has the connections to sidecars, in the order in which they were made. The real
-// one is a map: which of several that match is taken is chance there. A-POOL-1, A-POOL-5
+// pool has the connections to sidecars, in the order in which they were made. The real pool is a
+// map: if several connections match, chance selects one. A-POOL-1, A-POOL-5
 type pool []*connection
 
 // connection is a connection to a sidecar. It is kept although the sidecar may be gone. A-POOL-3
@@ -30,13 +30,14 @@ type connection struct {
 	manager         *Manager
 }
 
-// capabilitiesTimeout is for the one question when a connection is made. A-POOL-2
+// capabilitiesTimeout bounds the only request at the start of a connection. A-POOL-2
 const capabilitiesTimeout = time.Minute
 
-// noTimeout is for the call that has none. A-NODE-10
+// noTimeout is the timeout of the call that has none. A-NODE-10
 const noTimeout = 1000 * time.Hour
 
-// connect is the connection of that key; one to another endpoint is replaced. A-POOL-4
+// connect returns the connection with that key, and replaces a connection to another endpoint.
+// A-POOL-4
 func (m *Manager) connect(p *kernel.Process, c connection) (*connection, error) {
 	at := slices.IndexFunc(m.pool, func(old *connection) bool { return old.key == c.key })
 	if at >= 0 && m.pool[at].endpoint == c.endpoint {

@@ -97,7 +97,7 @@ func (v *replicationPass) findGroup(key store.Key) (s source, err error) {
 	return s, nil
 }
 
-// own protects the replication and the replicated object, which belongs to one replication alone.
+// own protects the replication and the replicated object, which belongs to only one replication.
 // A-VR-6
 func (v *replicationPass) own() error {
 	if err := v.protect(v.process, v.vr, replicationFinalizer); err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Outside is the network between programs of the simulation and those that are none of it.
+// Outside is the network between programs of the simulation and programs outside of it.
 type Outside interface {
 	// Serve answers at a port of loopback until stop is called, by TLS and only callers with a good
 	// token if it is secured. The error is that of the network.
 	Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (stop func(), err error)
-	// Left is for how long a caller from outside still waits.
+	// Left is the time for which a caller from outside still waits.
 	Left(context.Context) time.Duration
 	// Dial is a connection to an address, by TLS and with the token of the controller manager if it
 	// is secured. Nothing is sent before the first call.

@@ -51,8 +51,8 @@ type reporter struct {
 	seen map[string]contract.VolumeCondition
 }
 
-// report finds the driver's own socket, and looks at the volumes again and again. Errors outside of
-// a look at one volume end the sidecar. A-COND-1, A-COND-2
+// report finds the driver's own socket, and checks the volumes repeatedly. Errors outside of a look
+// at one volume end the sidecar. A-COND-1, A-COND-2
 func (r *run) report(p *kernel.Process) {
 	answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
 	if err != nil {
@@ -104,7 +104,8 @@ func (c *reporter) meet(p *kernel.Process) {
 	c.uid = string(node.UID)
 }
 
-// csiConn is a connection to the socket of CSI, which is not that of CSI-Addons. A-COND-1
+// csiConn is a connection to the socket of CSI, which differs from the socket of CSI-Addons.
+// A-COND-1
 func (c *reporter) csiConn(p *kernel.Process) grpc.ClientConnInterface {
 	return c.wire.Conn(p, wire.Site{
 		Caller: c.opts.Caller, Driver: c.opts.Driver, Node: c.opts.Node, Machine: c.opts.Machine,
@@ -123,7 +124,8 @@ func attached(node *corev1.Node, driver string) (handles []string) {
 	return handles
 }
 
-// look asks the driver about each volume. An error is one of this volume alone. A-COND-3
+// look requests the condition of each volume from the driver. An error concerns only this volume.
+// A-COND-3
 func (c *reporter) look(p *kernel.Process, handles []string) {
 	for _, handle := range handles {
 		at := c.pathOf(handle)
@@ -233,7 +235,7 @@ func (c *reporter) annotate(p *kernel.Process, claim *corev1.PersistentVolumeCla
 	if err != nil {
 		return
 	}
-	// One that fails is written the next time.
+	// A failed write is repeated in the next round.
 	_, _ = component.PatchMetadata(p, c.Component, store.KeyOf(claim), func(claim *corev1.PersistentVolumeClaim) {
 		if claim.Annotations == nil {
 			claim.Annotations = map[string]string{}

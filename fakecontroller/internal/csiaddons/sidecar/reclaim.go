@@ -78,7 +78,7 @@ func (o Options) stagedAt(pv *corev1.PersistentVolume) string {
 	return o.stagingOf(pv.Spec.CSI.Driver, pv.Spec.CSI.VolumeHandle)
 }
 
-// capabilityOf is how a volume is used: as all its access modes together allow. A-TR-3
+// capabilityOf returns the capability for a volume that allows all of its access modes. A-TR-3
 func capabilityOf(pv *corev1.PersistentVolume) (*csi.VolumeCapability, error) {
 	mode, err := volume.ControllerAccessMode(pv.Spec.AccessModes, true)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Caller is how traces name the sidecar.
+// Caller is the sidecar's name in traces.
 const Caller = "csi-addons-sidecar"
 
 // Options are the sidecar's flags and its place. A-SIDE-1
@@ -153,8 +153,8 @@ func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
 	return pod, answer.GetName()
 }
 
-// atOnce is the time that a call takes: the other parts of the sidecar call the driver meanwhile,
-// with any outcome. A-SIDE-2
+// atOnce is the duration of a call: the other parts of the sidecar call the driver meanwhile, with
+// any outcome. A-SIDE-2
 const atOnce = time.Millisecond
 
 func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
