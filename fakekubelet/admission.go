@@ -102,7 +102,7 @@ func (l lack) String() string {
 	return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", l.resource, l.requested, l.used, l.capacity)
 }
 
-// lackingResources lists the resources that a pod does not get on a node beside others. Extended
+// lackingResources lists the resources that a node lacks for a pod beside others. Extended
 // resources that the node does not have at all are not counted. K-ADM-3
 func lackingResources(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) (lacks []lack) {
 	allocatable := node.Status.Allocatable
@@ -126,8 +126,8 @@ func lackingResources(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) 
 	return lacks
 }
 
-// inOrderOfChecks sorts the resources of a list as the kubelet looks at them. The real one takes
-// extended resources in any order.
+// inOrderOfChecks sorts the resources of a list as the kubelet looks at them. The real kubelet
+// processes extended resources in any order.
 func inOrderOfChecks(list corev1.ResourceList) []corev1.ResourceName {
 	first := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(list)), func(name corev1.ResourceName) bool { return slices.Contains(first, name) })

@@ -157,7 +157,7 @@ func (c *container) restarts() bool {
 	return !c.debug && restartsAfter(c.spec, &c.pod.Spec, c.init, c.program.Now.Code)
 }
 
-// endedBefore reports whether an earlier kubelet has seen the container come to an end after which
+// endedBefore reports whether an earlier kubelet has observed an end of the container after which
 // it does not run again.
 func (c *container) endedBefore() bool {
 	if c.program.Now == nil || c.running() {
@@ -222,8 +222,8 @@ func (c *container) endUnhealthy(p *kernel.Process) {
 	c.end(p, c.preStop(p, grace))
 }
 
-// endForResize ends a program that is to start again with other resources, unless it has ended by
-// itself.
+// endForResize ends a program that has to restart with other resources, unless it has ended on its
+// own.
 func (c *container) endForResize(p *kernel.Process) {
 	c.renew = false
 	if c.running() {

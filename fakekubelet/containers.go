@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// runContainers starts the pod's sandbox and containers; their volumes are there.
-// It reports whether they run: a subpath may be impossible to mount, a secret missing.
+// runContainers starts the pod's sandbox and containers; their volumes are mounted. It reports
+// whether they run: a subpath may be impossible to mount, a secret missing.
 func (w *podWorker) runContainers(p *kernel.Process) bool {
 	if err := w.checkVolumes(p); err != nil {
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)

@@ -8,14 +8,14 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// readData lets the containers of the pod read their volumes.
+// readData makes the containers of the pod read their volumes.
 func (w *podWorker) readData() {
 	for _, use := range w.dataUses() {
 		w.options.Data.Read(use)
 	}
 }
 
-// startData lets the containers of the pod begin: they read, then write.
+// startData makes the containers of the pod begin: they read, then write.
 func (w *podWorker) startData() {
 	for _, use := range w.dataUses() {
 		w.options.Data.Start(use)
@@ -49,7 +49,7 @@ func (w *podWorker) dataUses() []data.Use {
 	return uses
 }
 
-// ReadData lets all pods that run read their volumes.
+// ReadData makes all running pods read their volumes.
 func (k *Kubelet) ReadData() {
 	for _, uid := range slices.Sorted(maps.Keys(k.pods.workers)) {
 		if w := k.pods.workers[uid]; w.running() && !w.terminating {

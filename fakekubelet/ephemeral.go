@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// startEphemeral starts the ephemeral containers that the pod has got, if it runs. One that has
-// ended is not started again.
+// startEphemeral starts the ephemeral containers that the pod has got, if it runs. An ephemeral
+// container that has ended is not started again.
 func (w *podWorker) startEphemeral() {
 	if w.terminating || !w.running() {
 		return

@@ -173,7 +173,7 @@ func (n *node) hold(method string, delay time.Duration) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.HoldRequest, Delay: delay, Times: 1})
 }
 
-// loseAnswer lets the driver do the next call of a method, but not answer.
+// loseAnswer makes the driver perform the next call of a method without answering.
 func (n *node) loseAnswer(method string, code codes.Code) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.LoseAnswer, Code: code, Message: "lost", Times: 1})
 }
@@ -322,14 +322,14 @@ func (n *node) until(cond func() bool) {
 	require.Equal(n.t, kernel.Done, reason, "%v %v", n.Kernel.Err(), n.Kernel.Waiting())
 }
 
-// settle lets everything happen that is under way.
+// settle waits until everything in progress has happened.
 func (n *node) settle() {
 	n.t.Helper()
 	reason := n.Kernel.Run(kernel.Until{StopWhenQuiet: true, At: n.Kernel.Elapsed() + time.Hour})
 	require.Equal(n.t, kernel.Quiet, reason, "%v %v", n.Kernel.Err(), n.Kernel.Waiting())
 }
 
-// run lets a pod run, and forgets how it came to it.
+// run starts a pod, and forgets the events of its start.
 func (n *node) run(name string) {
 	n.t.Helper()
 	n.waitRunning(name)

@@ -13,7 +13,7 @@ import (
 // hookLimit bounds the time that a hook at the start of a container may take.
 const hookLimit = 2 * time.Minute
 
-// postStart runs the hook at the start of the container. One that fails ends it.
+// postStart runs the hook at the start of the container. A hook that fails ends the container.
 func (c *container) postStart(p *kernel.Process) {
 	if c.spec.Lifecycle == nil || c.spec.Lifecycle.PostStart == nil || !c.running() {
 		return
@@ -37,7 +37,7 @@ func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duratio
 	return max(grace-(p.Elapsed()-began), leastGrace)
 }
 
-// runHook runs a hook. One in a record that is more than a sleep does nothing.
+// runHook runs a hook. A hook of a record that is more than a sleep has no effect.
 func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit time.Duration) error {
 	switch {
 	case h.Sleep == nil && c.program.IsRecord():

@@ -13,8 +13,8 @@ import (
 // housekeepingPeriod is the period of the search for remains of pods. K-ORPH-1
 const housekeepingPeriod = 2 * time.Second
 
-// housekeeping cleans up after pods that the kubelet no longer manages: those of workers that have
-// ended, and those that an earlier kubelet left on the node.
+// housekeeping cleans up after pods that the kubelet no longer manages: pods of ended workers, and
+// pods that an earlier kubelet left on the node.
 type housekeeping struct {
 	*Kubelet
 	process *kernel.Process

@@ -52,7 +52,7 @@ type Options struct {
 	// ClusterDNS is the name server of pods. It is set if pods have networks of their own. Default:
 	// pods have the node's.
 	ClusterDNS string
-	// API is how programs in containers reach the API server. Default: not at all.
+	// API describes how programs in containers reach the API server. Default: not at all.
 	API *API
 }
 

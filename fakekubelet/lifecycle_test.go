@@ -123,7 +123,7 @@ func TestTwoPodsOnOneVolume(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
 
-// Fact 33: the new pod is there before the old one is unmounted.
+// Fact 33: the new pod exists before the old one is unmounted.
 func TestAPodReplacedAtOnceKeepsTheVolumeStaged(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

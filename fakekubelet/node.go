@@ -92,7 +92,7 @@ func (k *Kubelet) newNode() *corev1.Node {
 // kernelVersion is the same on each machine, as a run is. Programs run on the machine's own kernel.
 const kernelVersion = "6.12.0-csisim"
 
-// rendered is a quantity that knows its text: each write of the status looks at it several times.
+// rendered returns a quantity with its text: each write of the status reads it several times.
 func rendered(q resource.Quantity) resource.Quantity {
 	_ = q.String()
 	return q

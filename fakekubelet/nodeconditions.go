@@ -82,8 +82,8 @@ var healthEvents = map[corev1.NodeConditionType]map[corev1.ConditionStatus]strin
 	corev1.NodePIDPressure:    {corev1.ConditionFalse: "NodeHasSufficientPID"},
 }
 
-// announce emits an event of each condition that becomes another one than it was: of
-// readiness only if there was one. [pkg/kubelet/nodestatus/setters.go]
+// announce emits an event for each changed condition; for readiness only if the condition existed
+// before. [pkg/kubelet/nodestatus/setters.go]
 func (k *Kubelet) announce(before []corev1.NodeCondition) {
 	for _, is := range k.conditions(nil) {
 		was := slices.IndexFunc(before, func(c corev1.NodeCondition) bool { return c.Type == is.Type })

@@ -33,8 +33,8 @@ func isCritical(pod *corev1.Pod) bool {
 }
 
 // ShutDown shuts the node down gracefully: pods end, critical ones last, and their volumes are
-// unpublished if there is time. Pods that come meanwhile are turned away. At the end, done is
-// called with the volumes that are still mounted. K-POD-9
+// unpublished if there is time. Pods that arrive meanwhile are rejected. At the end, done is called
+// with the volumes that are still mounted. K-POD-9
 func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	k.shuttingDown = true
 	k.Go("node shutdown", func(p *kernel.Process) {

@@ -97,8 +97,8 @@ func TestAShutdownWaitsNoLongerThanItsGrace(t *testing.T) {
 	}
 }
 
-// An unpublish that fails leaves a volume that may be mounted: the wait ends, as
-// one for a pod that is deleted does. K-POD-9, K-REC-10
+// After an unpublish that fails, a volume may remain mounted: the wait ends, like the wait for a
+// deleted pod. K-POD-9, K-REC-10
 func TestAShutdownDoesNotWaitForUncertainVolumes(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)

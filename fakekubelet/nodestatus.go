@@ -17,9 +17,9 @@ const (
 	reportPeriod = 5 * time.Minute
 )
 
-// statusLoop reports the node's status: at once when it has changed, else every
-// five minutes. It is the only place from which the volume manager learns that a
-// volume has been reported in use. K-ATT-2, K-ATT-3
+// statusLoop reports the node's status: at once after a change, otherwise every five minutes. It is
+// the only place from which the volume manager learns that a volume has been reported in use.
+// K-ATT-2, K-ATT-3
 type statusLoop struct {
 	*Kubelet
 	nextReport time.Duration // due even if nothing has changed
@@ -37,8 +37,8 @@ func (k *Kubelet) startStatusLoop() {
 
 func (s *statusLoop) wake() { s.process.Wake() }
 
-// run looks at the status every ten seconds, but costs nothing while there is
-// nothing to report and nothing to learn.
+// run checks the status every ten seconds, but costs nothing while there is nothing to report or to
+// observe.
 func (s *statusLoop) run(p *kernel.Process) {
 	s.register(p)
 	nodes := component.Watch[*corev1.Node](s.Component, p, store.ByKey(s.key()))
@@ -101,7 +101,7 @@ func (s *statusLoop) update(p *kernel.Process) {
 }
 
 // report writes the status, and emits events of its changes. Until all held volumes are known, the
-// earlier lists of volumes stay. K-ATT-2
+// earlier lists of volumes are kept. K-ATT-2
 func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, known bool) (*corev1.Node, bool) {
 	if node, ok := s.node(); ok {
 		s.announce(node.Status.Conditions)
@@ -121,8 +121,8 @@ func (s *statusLoop) phase() time.Duration {
 	return statusPeriod / 25 * time.Duration(s.Kernel.Choose(kernel.Jitter, steps, "phase of the node status rounds")) / steps
 }
 
-// jitter spreads the report that follows a change by up to half a period either
-// way, so that nodes do not stay in step. K-ATT-2
+// jitter shifts the report that follows a change by up to half a period either way, so that nodes
+// do not report in step. K-ATT-2
 func (s *statusLoop) jitter() time.Duration {
 	const steps = 16
 	i := s.Kernel.Choose(kernel.Jitter, steps, "node status report")

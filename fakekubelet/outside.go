@@ -14,7 +14,7 @@ type Runtime = runtime.Runtime
 // Program is a container that is started and ended by itself.
 type Program = runtime.Program
 
-// Life says how the instances of a container end that is a record.
+// Life describes the ends of the instances of a container that is a record.
 type Life = runtime.Life
 
 // RuntimeOptions say which containers are programs.

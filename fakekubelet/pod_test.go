@@ -119,8 +119,8 @@ func TestAPodDeletedWhileItsVolumeIsBeingStaged(t *testing.T) { // K-RACE-11, K-
 	assert.Empty(t, n.mounts())
 }
 
-// Fact 47: nothing is sent for a volume while a call of it is in flight; at the
-// deadline the kubelet cleans up at once.
+// Fact 47: no call is sent for a volume while another call for it is in progress; at the deadline
+// the kubelet cleans up at once.
 func TestAPodDeletedWhileItsVolumeHangsInPublish(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -92,8 +92,7 @@ func (w *podWorker) addAll(p *kernel.Process, env variables, from corev1.EnvFrom
 	return nil
 }
 
-// valueOf is the value of a variable; nil if it comes from something optional that is
-// not there.
+// valueOf returns the value of a variable; nil if its optional source is missing.
 func (w *podWorker) valueOf(p *kernel.Process, c *corev1.Container, one corev1.EnvVar, env variables) (*string, error) {
 	from := one.ValueFrom
 	switch {

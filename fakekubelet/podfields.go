@@ -44,7 +44,7 @@ func (w *podWorker) field(path string) (string, error) {
 	return "", fmt.Errorf("unsupported fieldPath: %v", path)
 }
 
-// quoted is how a file of the downward API shows labels and annotations.
+// quoted formats labels and annotations for a file of the downward API.
 func quoted(all map[string]string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// API is how the programs in containers reach the API server.
+// API describes how programs in containers reach the API server.
 type API struct {
 	Host, Port string
 	// Authority is the certificate in PEM that they trust.
@@ -74,7 +74,7 @@ func (w *podWorker) removeFiles() {
 	_ = w.options.Machine.RemoveAll(path.Join(w.csi.PodDir(w.pod.UID), "files"))
 }
 
-// giveToGroup lets all users write in an empty directory. New files in it belong to the pod's
+// giveToGroup makes an empty directory writable for all users. New files in it belong to the pod's
 // group, if it has one.
 func (w *podWorker) giveToGroup(dir string) error {
 	mode := fs.FileMode(0o777)
@@ -200,9 +200,8 @@ func (w *podWorker) prepareHostPath(source *corev1.HostPathVolumeSource) error {
 	return fmt.Errorf("hostPath type check failed: %s is not there: %w", source.Path, err)
 }
 
-// prepareHostVolume prepares the directory of a PersistentVolume. That of a local one must be
-// there.
-// (kubernetes v1.36.3, pkg/volume/local/local.go, SetUpAt)
+// prepareHostVolume prepares the directory of a PersistentVolume. A local volume's directory must
+// exist. (kubernetes v1.36.3, pkg/volume/local/local.go, SetUpAt)
 func (w *podWorker) prepareHostVolume(p *kernel.Process, v *corev1.Volume) error {
 	if w.volumes.SpecOf(w.pod.UID, v.Name) != nil { // a driver's
 		return nil
@@ -288,8 +287,8 @@ func (w *podWorker) sourceOf(p *kernel.Process, c *corev1.Container, index int) 
 	return source, readOnly, nil
 }
 
-// hostDir returns the directory of the node that a volume is, given by the pod or by a
-// PersistentVolume; "" for other volumes.
+// hostDir returns the directory of the node behind a volume of a pod or of a PersistentVolume; ""
+// for other volumes.
 func (w *podWorker) hostDir(p *kernel.Process, v *corev1.Volume) (string, error) {
 	if v.HostPath != nil {
 		return v.HostPath.Path, nil

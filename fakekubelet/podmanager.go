@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// podManager knows the pods of this node and runs one worker for each.
+// podManager tracks the pods of this node and runs one worker for each.
 type podManager struct {
 	*Kubelet
 	known   map[types.UID]*corev1.Pod
@@ -56,8 +56,8 @@ func (m *podManager) start() {
 	})
 }
 
-// observeAll takes notice of all changes. Of the pods that were there before the kubelet, the
-// oldest are admitted first. K-ADM-1
+// observeAll takes notice of all changes. Pods that are older than the kubelet are admitted by age,
+// the oldest first. K-ADM-1
 func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
 	var first []store.Event[*corev1.Pod]
 	for e, ok := pods.Next(); ok; e, ok = pods.Next() {

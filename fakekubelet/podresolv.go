@@ -21,8 +21,8 @@ func (w *podWorker) resolvConf() string {
 	return resolvConfOf(w.pod, w.options.ClusterDNS, string(text)).String()
 }
 
-// resolvConfOf is that of a pod in a cluster with a name server, on a node that has others.
-// (kubernetes v1.36.3, pkg/kubelet/network/dns/dns.go GetPodDNS)
+// resolvConfOf returns the configuration of a pod in a cluster with a name server, on a node with
+// other name servers. (kubernetes v1.36.3, pkg/kubelet/network/dns/dns.go GetPodDNS)
 func resolvConfOf(pod *corev1.Pod, server, ofNode string) resolvConf {
 	spec := &pod.Spec
 	of := parseResolvConf(ofNode)
@@ -69,7 +69,7 @@ func parseResolvConf(text string) (r resolvConf) {
 	return r
 }
 
-// add adds the settings of the pod; an option replaces the one of its name.
+// add adds the settings of the pod; an option replaces the option with the same name.
 func (r *resolvConf) add(c *corev1.PodDNSConfig) {
 	r.servers = distinct(append(r.servers, c.Nameservers...))
 	r.search = distinct(append(r.search, c.Searches...))

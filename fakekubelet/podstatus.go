@@ -106,8 +106,8 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 	w.writeSizes(s)
 }
 
-// waitingStatus: the containers wait for their volumes. Those that ran before the
-// node went down have ended.
+// waitingStatus is the status while the containers wait for their volumes. Containers that ran
+// before the node lost its power have ended.
 func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	state := func() corev1.ContainerState {
 		return corev1.ContainerState{Waiting: w.notStarted()}
@@ -171,7 +171,7 @@ func (w *podWorker) runningStatus() func(*corev1.PodStatus) {
 	}
 }
 
-// completedStatus: the containers were stopped and exited with code 0.
+// completedStatus is the status of stopped containers that exited with code 0.
 func (w *podWorker) completedStatus() func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		s.Phase = corev1.PodSucceeded

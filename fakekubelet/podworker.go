@@ -27,7 +27,7 @@ type podWorker struct {
 	*podManager
 	pod         *corev1.Pod
 	process     *kernel.Process
-	terminating bool      // its end has begun; there is no way back. K-POD-4
+	terminating bool      // its end has begun and cannot be undone. K-POD-4
 	stopped     bool      // containers have stopped for good: volumes may go. K-POD-5
 	ended       bool      // the pod's final phase has been written
 	cleaned     bool      // its volumes are unmounted
@@ -190,7 +190,7 @@ func (w *podWorker) rejectForLimit(p *kernel.Process, err *volumemanager.WaitErr
 	w.reject(p, "VolumeAttachmentLimitExceeded", message)
 }
 
-// reject ends a pod that the node does not take.
+// reject ends a pod that the node does not accept.
 func (w *podWorker) reject(p *kernel.Process, reason, message string) {
 	w.Event(w.pod, corev1.EventTypeWarning, reason, "%s", message)
 	w.Metrics.Add("kubelet_admission_rejections_total", 1, "reason", reason)
@@ -207,8 +207,8 @@ func (w *podWorker) chance(most time.Duration) time.Duration {
 }
 
 // awaitRelist waits until the runtime has been looked at since the last sync: no sync
-// begins with older news. The end of a pod that has just started is therefore up to a
-// second late; that of others begins at once.
+// begins with older news. The end of a pod that has just started is therefore up to a second late;
+// the end of other pods begins at once.
 func (w *podWorker) awaitRelist(p *kernel.Process) {
 	if seen := w.nextRelist(w.synced); w.synced > 0 && p.Elapsed() < seen {
 		p.Sleep(seen - p.Elapsed())
@@ -221,8 +221,8 @@ func (m *podManager) nextRelist(after time.Duration) time.Duration {
 }
 
 // stop is SyncTerminatingPod: the containers stop, and only then may volumes be
-// unpublished. K-POD-5. The worker itself goes on when the runtime has been
-// looked at again (facts 3 and 49).
+// unpublished. K-POD-5. The worker itself continues after the next relist of the runtime (facts 3
+// and 49).
 func (w *podWorker) stop(p *kernel.Process) {
 	endedBefore := w.ended
 	switch {

@@ -88,9 +88,9 @@ func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	}
 }
 
-// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An error that
-// came up when the pod was already over ends the wait for its volumes to be unmounted, and that is
-// tried again ten seconds later.
+// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An error from
+// the time when the pod was already over ends the wait for its volumes to be unmounted; the wait is
+// retried ten seconds later.
 func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -103,7 +103,7 @@ func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := start(t, setting{})
 			n.volume("data")
-			// The populator's passes come between the looks of the pod's worker.
+			// The populator's passes are between the checks of the pod's worker.
 			n.pass(30 * time.Millisecond)
 			uid := n.pod("web", using("data"), using("nowhere"))
 			n.until(func() bool { return len(n.events()) == 1 })

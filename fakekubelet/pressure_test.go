@@ -51,8 +51,9 @@ func (n *node) evicted() (names []string) {
 	return names
 }
 
-// K-EVICT-1: pkg/kubelet/eviction/helpers.go: rankMemoryPressure. Usage beyond requests goes first,
-// then the lesser priority, then the larger usage; one pod at a time, and no critical one.
+// K-EVICT-1: pkg/kubelet/eviction/helpers.go: rankMemoryPressure. Pods that use more than they
+// request are evicted first, then those of lower priority, then those with the larger usage; one
+// pod at a time, and no critical one.
 func TestPodsAreEvictedInTheOrderOfTheirRank(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("kept", memoryOf("1Gi"), n.priority(-5))
@@ -73,7 +74,7 @@ func TestPodsAreEvictedInTheOrderOfTheirRank(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("critical"))
 }
 
-// K-EVICT-1: the next pod is evicted when the volumes of the one before are unmounted;
+// K-EVICT-1: the next pod is evicted when the volumes of the previous one are unmounted;
 // waitForPodsCleanup.
 func TestTheNextEvictionAwaitsTheVolumes(t *testing.T) {
 	n := start(t, setting{})

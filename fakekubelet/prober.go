@@ -123,7 +123,7 @@ func (b *prober) wasReady(i *runtime.Instance) bool {
 	return false
 }
 
-// count takes notice of an answer, and acts when there were enough like it.
+// count counts equal answers, and acts when there are enough.
 func (b *prober) count(p *kernel.Process, ok bool) {
 	if ok == b.last && b.alike > 0 {
 		b.alike++
@@ -196,7 +196,7 @@ func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAc
 	}), nil
 }
 
-// dialer is how the kubelet reaches containers.
+// dialer returns the function with which the kubelet connects to containers.
 func (c *container) dialer() machine.Dial { return c.options.Runtime.Dialer() }
 
 // port finds a port by its number, or among the container's by its name.

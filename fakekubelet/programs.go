@@ -14,8 +14,8 @@ func (w *podWorker) hasPrograms() bool {
 	return slices.ContainsFunc(w.pod.Spec.Containers, isProgram) || slices.ContainsFunc(w.pod.Spec.InitContainers, isProgram)
 }
 
-// runsOneByOne reports whether the pod's containers start and end one by one. Those of a pod of
-// records that do not end start and stop together.
+// runsOneByOne reports whether the pod's containers start and end one by one. Containers of a pod
+// of records that do not end start and stop together.
 func (w *podWorker) runsOneByOne() bool {
 	return w.hasPrograms() || w.endsByItself() || w.options.Runtime.HasInstances(w.pod)
 }
@@ -117,7 +117,7 @@ func (w *podWorker) initFailed() bool {
 	})
 }
 
-// wakeContainers lets the containers see that their pod has changed.
+// wakeContainers notifies the containers that their pod has changed.
 func (w *podWorker) wakeContainers() {
 	for _, c := range slices.Concat(w.programs, w.ephemeral) {
 		if c.process != nil {

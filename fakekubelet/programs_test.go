@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The first restart comes at once, then after 10 s, doubling up to 5 min; ten minutes
-// without an end are forgiven.
+// The first restart is immediate, then the delays are 10 s, doubling up to 5 min; after ten minutes
+// without an end they begin anew.
 func TestCrashLoopBackOff(t *testing.T) {
 	var loop crashLoop
 	now := time.Hour

@@ -16,9 +16,8 @@ import (
 // projection is the directory of a volume with files that the kubelet makes from objects. The files
 // are in a directory named after the time of its creation, to which the link ..data points.
 // Containers see links through ..data: token -> ..data/token. New content is written beside the
-// old, and then ..data is made to point there, so that no process ever reads half of a file, or
-// files of which some are old and some are new. (kubernetes v1.36.3,
-// pkg/volume/util/atomic_writer.go)
+// old, and then ..data is pointed there. So no process ever reads half of a file, or a mixture of
+// old and new files. (kubernetes v1.36.3, pkg/volume/util/atomic_writer.go)
 type projection struct {
 	machine machine.Machine
 	dir     string

@@ -226,7 +226,7 @@ func TestAForgottenPublish(t *testing.T) {
 	assert.True(t, n.exists(dataFile), "K-ORPH-2: the pod's directory stays for the sake of its data file")
 }
 
-// Fact 52, cc4: a mount that is left keeps the pod, and the kubelet goes on publishing for it.
+// Fact 52, cc4: a remaining mount keeps the pod, and the kubelet continues to publish for it.
 func TestADriverThatDiesAfterItHasPublished(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -328,8 +328,8 @@ func TestRepublishingBeginsWhenTheCSIDriverSaysSo(t *testing.T) { // K-RACE-37
 	assert.NotEmpty(t, n.calls())
 }
 
-// K-OP-4, K-OP-5, K-RACE-21: an operation of another name takes over the entry of
-// a failed one, and erases its backoff.
+// K-OP-4, K-OP-5, K-RACE-21: an operation with another name reuses the entry of a failed one, and
+// erases its backoff.
 func TestAnUnmountErasesTheBackoffOfAMount(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -64,8 +64,8 @@ func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
 	assert.Empty(t, n.inUse())
 }
 
-// K-RACE-14: a pod that comes while its volume is being unstaged waits for the end;
-// then it is staged anew.
+// K-RACE-14: a pod that is created while its volume is being unstaged waits for the end; then the
+// volume is staged anew.
 func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{})
 	n.hold("NodeUnstageVolume", 5*time.Second)
@@ -79,8 +79,8 @@ func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RACE-19: the first wait ignores uncertain volumes, the second has no limit and does not: the
-// pod stays.
+// K-RACE-19: the first wait ignores uncertain volumes. The second wait has no limit and does not
+// ignore them: the pod stays.
 func TestADeletedPodStaysWhileItsVolumeIsUncertain(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
@@ -115,7 +115,7 @@ func TestAfterARestartAFailingStageIsAlwaysUnstaged(t *testing.T) {
 	assert.Contains(t, n.calls(), "NodeUnstageVolume OK")
 }
 
-// K-EXP-18: an expansion excludes all else that concerns the volume.
+// K-EXP-18: an expansion excludes all other operations on the volume.
 func TestNothingHappensToAVolumeWhileItIsExpanded(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")

@@ -19,7 +19,7 @@ const (
 	ExitsAnnotation = "csisim.dev/exits"
 )
 
-// annotatedLife returns how the containers of a pod end by its annotations; nil without them.
+// annotatedLife returns the life of a pod's containers from its annotations; nil without them.
 func annotatedLife(pod *corev1.Pod) (*runtime.Life, error) {
 	text, found := pod.Annotations[RunsAnnotation]
 	if !found {
@@ -50,7 +50,7 @@ func (w *podWorker) endsByItself() bool {
 	})
 }
 
-// life returns how the container ends; nil if it runs until it is stopped. An init container has
+// life returns the life of the container; nil if it runs until it is stopped. An init container has
 // nothing to do, unless its image has a life.
 func (c *container) life() *runtime.Life {
 	if life := c.options.Runtime.LifeOf(c.spec.Image); life != nil {

@@ -19,7 +19,7 @@ import (
 // [pkg/kubelet/allocation/allocation_manager.go]
 const resizeRetry = 3 * time.Minute
 
-// sizesOf returns the resources of the pod's containers, by name. A kubelet that starts takes the
+// sizesOf returns the resources of the pod's containers, by name. A starting kubelet restores the
 // allocation of an earlier one from the status.
 func sizesOf(pod *corev1.Pod) map[string]corev1.ResourceRequirements {
 	sizes := map[string]corev1.ResourceRequirements{}

@@ -20,7 +20,7 @@ func restartsAfter(c *corev1.Container, pod *corev1.PodSpec, init bool, code int
 		c.RestartPolicy != nil && slices.ContainsFunc(c.RestartPolicyRules, func(r corev1.ContainerRestartRule) bool { return matches(r.ExitCodes, code) })
 }
 
-// restartPolicyOf is the container's own policy or else the pod's.
+// restartPolicyOf returns the container's own policy or by default the pod's.
 func restartPolicyOf(c *corev1.Container, pod *corev1.PodSpec) corev1.RestartPolicy {
 	if c.RestartPolicy != nil {
 		return corev1.RestartPolicy(*c.RestartPolicy)

@@ -18,7 +18,7 @@ var errNoCommand = errors.New("failed to generate spec: no command specified")
 // searchPath is the PATH of a container if its image has none.
 const searchPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// rootCommand is how a container of an image with a root file system is started.
+// rootCommand returns the command of a container with an image's root file system.
 func (c *container) rootCommand(root *runtime.RootFS, vars variables) (machine.Command, error) {
 	if err := c.verifyNonRoot(root); err != nil {
 		return machine.Command{}, err

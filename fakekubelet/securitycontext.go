@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// runAs are the user and the group that the container is to have; the container's word goes before
-// the pod's.
+// runAs returns the user and the group that the container should have; the container's setting
+// takes precedence over the pod's.
 func (c *container) runAs() (user, group *int64) {
 	if pod := c.pod.Spec.SecurityContext; pod != nil {
 		user, group = pod.RunAsUser, pod.RunAsGroup

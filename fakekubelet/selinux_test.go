@@ -29,7 +29,7 @@ func seLinuxMount(s *storagev1.CSIDriverSpec) { s.SELinuxMount = new(true) }
 
 var anyMode = feature.Gates{feature.SELinuxMount: true}
 
-// options are full ones of a level; of "level only" no more than the level is given.
+// options returns all options with a level; for "level only" just the level.
 func options(level string) *corev1.SELinuxOptions {
 	switch {
 	case level == "":
@@ -363,8 +363,8 @@ func TestContainersThatDisagree(t *testing.T) { // K-SEL-3
 	}
 }
 
-// K-RECON-2: the label is on disk, so a restart does not take the mount for one
-// with another label.
+// K-RECON-2: the label is on disk, so after a restart the mount is not mistaken for one with
+// another label.
 //
 // conformance: unit-rebuild-selinux-context
 func TestTheLabelOutlivesTheKubelet(t *testing.T) {
@@ -410,8 +410,8 @@ func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	assert.Equal(t, csi.DefaultDir.StagingPath(driverName, "h-data"), request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
 }
 
-// K-RACE-38: pods with different labels take a volume over from each other. Each newcomer
-// is refused while the other is there; then the old mount is fully undone first.
+// K-RACE-38: pods with different labels use a volume one after the other. Each new pod is refused
+// while the other exists; then the old mount is fully undone first.
 func TestPodsWithDifferentLabelsTakeTurns(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
 	n.volume("data", accessMode(corev1.ReadWriteOncePod))

@@ -11,7 +11,7 @@ import (
 )
 
 // Given a pod with an init container and a sidecar that has its volume, all records. Then the first
-// has done its work when the pod runs, the sidecar runs with it, and both see the volume.
+// has completed when the pod runs, the sidecar runs with it, and both see the volume.
 func TestInitContainersOfRecords(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

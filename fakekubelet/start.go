@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// How long the parts of a kubelet take to come up.
+// The start times of the parts of a kubelet.
 const (
 	// configureTime is the time until the program has its sources of pods: flags,
 	// certificates, clients, the runtime's connection. Then it reports that it starts, in
@@ -29,12 +29,12 @@ const (
 	runtimeTime = 30 * time.Millisecond
 	runtimeStep = 10 * time.Millisecond
 	// nodeSyncPeriod is the interval at which the source of pods checks whether the node informer
-	// has synced. It never has at the first look, so that no kubelet knows its pods within the
+	// has synced. The first check never finds it synced, so no kubelet knows its pods within the
 	// first second. [pkg/kubelet/config/apiserver.go WaitForAPIServerSyncPeriod]
 	nodeSyncPeriod = time.Second
 )
 
-// run brings the kubelet up, in the order of the real one. K-VM-1
+// run starts the parts of the kubelet, in the order of the real one. K-VM-1
 func (k *Kubelet) run(p *kernel.Process) {
 	p.Sleep(configureTime)
 	k.pods.start()

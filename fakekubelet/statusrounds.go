@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// statusRound is the interval at which the status manager looks at all pods: it repeats failed
-// writes and deletions then. [pkg/kubelet/status/status_manager.go syncPeriod]
+// statusRound is the interval at which the status manager checks all pods: it repeats failed writes
+// and deletions then. [pkg/kubelet/status/status_manager.go syncPeriod]
 const statusRound = 10 * time.Second
 
 // nextRound returns the time until the next round of the status manager.

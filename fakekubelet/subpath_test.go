@@ -136,8 +136,8 @@ func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
 
-// The part may be an expression of the container's environment. One that lacks a value, or
-// leads out of the volume, keeps the container from starting.
+// The part may be an expression of the container's environment. An expression that lacks a value,
+// or leads out of the volume, prevents the container from starting.
 func TestAPartOfAVolumeByAnExpression(t *testing.T) {
 	for _, c := range []struct {
 		name, expression string

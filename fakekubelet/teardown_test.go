@@ -183,8 +183,8 @@ func TestTheKubeletsDeadline(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{120.5}, n.gaps("NodeUnstageVolume"), 0.15)
 }
 
-// Fact 48: a pod that comes back during an unstage waits for its end; after the
-// deadline the volume is staged without another unstage.
+// Fact 48: a pod that is created again during an unstage waits for its end; after the deadline the
+// volume is staged without another unstage.
 func TestAPodThatComesBackDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{driver: mock.Options{Faulty: []string{"unstage-while-published"}}})
 	n.hold("NodeUnstageVolume", 140*time.Second)

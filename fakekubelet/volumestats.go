@@ -32,7 +32,7 @@ type podStats struct {
 	usage map[string]measured // by the volume's name in the pod
 }
 
-// measured is how full a volume was.
+// measured is the measured usage of a volume.
 type measured struct {
 	csi.Usage
 	at time.Time
@@ -67,7 +67,7 @@ func (s *volumeStats) run(p *kernel.Process) {
 	}
 }
 
-// meetPods takes up new pods and forgets those that are gone.
+// meetPods adds new pods and forgets deleted ones.
 func (s *volumeStats) meetPods(p *kernel.Process) {
 	// In any order: each pod is judged by itself.
 	for uid := range s.Kubelet.pods.known {

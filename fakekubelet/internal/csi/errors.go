@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// UncertainError means that the operation may still be going on in the driver,
-// or may have happened. K-RPC-8
+// UncertainError means that the operation may still be in progress in the driver, or may have
+// happened. K-RPC-8
 type UncertainError struct{ error }
 
 // TransientError means that the operation did not reach the driver and will be

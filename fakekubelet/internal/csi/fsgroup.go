@@ -62,8 +62,8 @@ const (
 	groupPass = fs.FileMode(0o110)
 )
 
-// applyGroup gives all files of a published volume to the pod's fsGroup, unless
-// the pod is content with how the root directory looks. K-FSG-2
+// applyGroup gives all files of a published volume to the pod's fsGroup, unless the pod's policy
+// accepts the state of the root directory. K-FSG-2
 func (pl *Plugin) applyGroup(p *kernel.Process, pod *corev1.Pod, dir string) error {
 	group, policy := int(*fsGroup(pod)), pod.Spec.SecurityContext.FSGroupChangePolicy
 	if policy != nil && *policy == corev1.FSGroupChangeOnRootMismatch && pl.hasGroup(dir, group) {
@@ -81,7 +81,8 @@ func (pl *Plugin) applyGroup(p *kernel.Process, pod *corev1.Pod, dir string) err
 	return err
 }
 
-// hasGroup reports whether a directory is of the group and open to it, also for new files in it.
+// hasGroup reports whether a directory belongs to the group and gives it access, also to new files
+// in it.
 func (pl *Plugin) hasGroup(dir string, group int) bool {
 	info, err := pl.machine.Lstat(dir)
 	if err != nil || !info.IsDir() {
@@ -97,7 +98,7 @@ type groupWalk struct {
 	*Plugin
 	process *kernel.Process
 	group   int
-	files   int // how many are done
+	files   int // number of files done
 	done    bool
 }
 

@@ -66,7 +66,7 @@ type step struct {
 	node    csi.NodeClient
 }
 
-// begin looks the driver up, as each step does anew. K-RPC-10
+// begin looks the driver up, as every step does. K-RPC-10
 func (pl *Plugin) begin(p *kernel.Process, spec *Spec) (*step, error) {
 	return pl.beginWith(p, spec.Driver(), spec.Migrated)
 }

@@ -19,8 +19,8 @@ import (
 // keyTokens carries the service account tokens, as JSON. K-PATH-12
 const keyTokens = "csi.storage.k8s.io/serviceAccount.tokens"
 
-// volumeContext is the volume's attributes, with the pod's identity if the
-// CSIDriver asks for it. Keys of the same name are overwritten. K-PUB-4, K-PATH-12
+// volumeContext returns the volume's attributes, with the pod's identity if the CSIDriver requests
+// it. Keys of the same name are overwritten. K-PUB-4, K-PATH-12
 func (s *step) volumeContext(spec *Spec, pod *corev1.Pod) map[string]string {
 	driver, ok := s.csiDriver()
 	if !ok || driver.Spec.PodInfoOnMount == nil || !*driver.Spec.PodInfoOnMount {
@@ -67,8 +67,8 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 	return nil
 }
 
-// PodToken is a token of the pod's service account that ends with the pod; no audience is
-// that of the API server. K-PUB-6
+// PodToken returns a token of the pod's service account that expires with the pod; an empty
+// audience is the API server's. K-PUB-6
 func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, seconds *int64) (*authenticationv1.TokenRequest, error) {
 	var audiences []string
 	if audience != "" {

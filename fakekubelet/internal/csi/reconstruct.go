@@ -22,9 +22,9 @@ type Lost struct {
 	Name string // of its directory
 }
 
-// Scan looks for volumes in the pods' directories. It does not look at staging directories, so a
-// staged volume without a pod directory stays unseen. A volume without a usable data file is lost.
-// K-RECON-1, K-RECON-2, K-RECON-5
+// Scan looks for volumes in the pods' directories. It does not scan staging directories, so a
+// staged volume without a pod directory remains unseen. A volume without a usable data file is
+// lost. K-RECON-1, K-RECON-2, K-RECON-5
 func (pl *Plugin) Scan() (found []Found, lost []Lost) {
 	add := func(pod types.UID, name, dir string, mode corev1.PersistentVolumeMode) {
 		if data, err := pl.ReadData(dir); err == nil {

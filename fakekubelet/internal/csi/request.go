@@ -25,7 +25,7 @@ const (
 
 var askCapabilities = &csispec.NodeGetCapabilitiesRequest{}
 
-// has asks the driver; capabilities are never cached. K-RPC-5
+// has requests the driver's capabilities, which are never cached. K-RPC-5
 func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	answer, err := s.node.NodeGetCapabilities(background, askCapabilities)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCap
 // delegatesGroup reports whether the driver applies the pod's fsGroup. K-FSG-1
 func (s *step) delegatesGroup() (bool, error) { return s.hasSince(version.MountGroup, capMountGroup) }
 
-// given refuses a call without the fields that every driver needs; a damaged data file can be the
+// given rejects a call that lacks fields which every driver needs; a damaged data file can be the
 // reason.
 func given(volumeID, path, what string) error {
 	switch {
@@ -84,7 +84,7 @@ func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability
 	return c, nil
 }
 
-// publishContext is the attachment's metadata; its state is not looked at. K-ATT-8
+// publishContext returns the attachment's metadata without checking its state. K-ATT-8
 func (pl *Plugin) publishContext(p *kernel.Process, spec *Spec) (map[string]string, error) {
 	if !volume.MustAttach(pl.kubelet, spec.Driver()) {
 		return nil, nil
@@ -131,8 +131,8 @@ func (s *step) secret(ref *corev1.SecretReference) (map[string]string, error) {
 	return values, nil
 }
 
-// publishSecretRef names the secret of NodePublishVolume: that of an inline
-// volume lies in the pod's namespace. K-PUB-3
+// publishSecretRef names the secret of NodePublishVolume: the secret of an inline volume is in the
+// pod's namespace. K-PUB-3
 func publishSecretRef(spec *Spec, pod *corev1.Pod) *corev1.SecretReference {
 	switch {
 	case spec.PV != nil:

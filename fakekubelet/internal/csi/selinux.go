@@ -13,7 +13,7 @@ func (pl *Plugin) MountsWithLabel(driver string) bool {
 	return ok && d.Spec.SELinuxMount != nil && *d.Spec.SELinuxMount
 }
 
-// usableLabel is the label, unless the driver cannot do anything with it any more.
+// usableLabel returns the label, unless the driver no longer supports labels.
 func (s *step) usableLabel(label string) string {
 	if label == "" || !s.MountsWithLabel(s.driver) {
 		return ""

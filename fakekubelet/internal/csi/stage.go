@@ -39,7 +39,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 	if err := f.mkdir(staging); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: %s to create dir %s: %w", what, staging, err)
 	}
-	if !stages { // the directory stays behind for ever. K-STAGE-2
+	if !stages { // the directory is left behind for ever. K-STAGE-2
 		return nil
 	}
 	delegated, err := s.delegatesGroup()

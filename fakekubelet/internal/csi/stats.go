@@ -89,7 +89,8 @@ func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.
 	return &condition, nil
 }
 
-// usageOf maps units: of two entries of one unit the last counts. K-STAT-4
+// usageOf maps units to their entries; of two entries with the same unit the last one counts.
+// K-STAT-4
 func usageOf(answer *csispec.NodeGetVolumeStatsResponse) (u Usage) {
 	for _, entry := range answer.GetUsage() {
 		switch entry.GetUnit() {

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// BlockUnmapper undoes the mapping of a raw block volume from the files on disk alone.
+// BlockUnmapper undoes the mapping of a raw block volume using only the files on disk.
 type BlockUnmapper struct {
 	pl   *Plugin
 	spec string

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Unmounter undoes SetUp from the files on disk alone.
+// Unmounter undoes SetUp using only the files on disk.
 type Unmounter struct {
 	pl     *Plugin
 	pod    types.UID
@@ -69,8 +69,8 @@ func (s *step) unstage(handle, staging string) error {
 	return err
 }
 
-// UnmountDevice unstages a filesystem volume. The data file beside the staging path identifies it;
-// if it is missing there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
+// UnmountDevice unstages a filesystem volume. The data file beside the staging path identifies the
+// volume; without it there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
 func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 	if err := pl.checkReferences(staging); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (m *Manager) Registered(driver string, refresh Refresh) {
 	m.restartTicker(driver)
 }
 
-// Unregistered notes that a driver was unregistered. A refresh under way goes on. K-RACE-8
+// Unregistered notes that a driver was unregistered. A refresh in progress continues. K-RACE-8
 func (m *Manager) Unregistered(driver string) {
 	delete(m.limits.refresh, driver)
 	m.restartTicker(driver)
@@ -49,7 +49,8 @@ func (m *Manager) followPeriods(p *kernel.Process) {
 	follow(p)
 }
 
-// changesTicker: a deletion that was missed is ignored, and the ticker goes on. K-RACE-10
+// changesTicker reports whether a change of a CSIDriver concerns its ticker. A missed deletion is
+// ignored, and the ticker continues. K-RACE-10
 func changesTicker(e store.Event[*storagev1.CSIDriver]) bool {
 	switch e.Type {
 	case store.Modified:

@@ -84,7 +84,8 @@ func TestAnotherNodeIDReplacesTheOneInTheAnnotation(t *testing.T) {
 	assert.Equal(t, []storagev1.CSINodeDriver{{Name: regDriver, NodeID: "new"}}, w.csiNode().Spec.Drivers)
 }
 
-// K-NODE-4: the list of migrated plugins is written as a whole, sorted, and nothing else is.
+// K-NODE-4: the list of migrated plugins is written as a whole, sorted, and nothing else is
+// written.
 //
 // conformance: csinode-migrated-plugins-one, csinode-migrated-plugins-others-stay,
 // csinode-migrated-plugins-swap, csinode-migrated-plugins-sorted

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// csiNodeInfo is the record of v1.13. Its object is never deleted by the kubelet,
-// and a restart alone changes nothing in it. L-LIFE-10, L-LIFE-11
+// csiNodeInfo is the record of v1.13. The kubelet never deletes its object, and a restart does not
+// change it. L-LIFE-10, L-LIFE-11
 type csiNodeInfo struct{ *Manager }
 
 func (csiNodeInfo) kind() string { return "CSINodeInfo" }

@@ -29,7 +29,7 @@ func (m *Manager) Install(p *kernel.Process, d Driver) error {
 	return nil
 }
 
-// UpdateCSINode publishes a driver in the CSINode alone. K-ALLOC-1
+// UpdateCSINode publishes a driver only in the CSINode. K-ALLOC-1
 func (m *Manager) UpdateCSINode(p *kernel.Process, d Driver) error {
 	return m.update(p, m.record.kind(), func() error { return m.record.add(p, d) })
 }

@@ -94,7 +94,7 @@ func TestOtherDriversKeepTheirEntries(t *testing.T) {
 	assert.Len(t, w.csiNode().Spec.Drivers, 1)
 }
 
-// K-NODE-5, K-NODE-7, K-NODE-10, K-NODE-13: a driver comes beside another one.
+// K-NODE-5, K-NODE-7, K-NODE-10, K-NODE-13: a driver is added to another one.
 //
 // conformance: csinode-install-beside-other, csinode-install-no-topology-beside-other,
 // csinode-limit-changed, csinode-uninstall-other-stays
@@ -225,7 +225,7 @@ func TestADriverThatRegistersTooEarlyWipesTheCSINode(t *testing.T) {
 	assert.False(t, there)
 }
 
-// K-NODE-13: a CSINode or Node that knows nothing of the driver is left alone.
+// K-NODE-13: a CSINode or Node without the driver is not changed.
 //
 // conformance: csinode-uninstall-nothing
 func TestWithdrawingAnUnknownDriverWritesNothing(t *testing.T) {
@@ -242,7 +242,7 @@ func TestAnAnnotationThatIsNotJSONIsAnError(t *testing.T) {
 	assert.ErrorContains(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "id"}), "failed to parse annotation "+nodeIDs)
 }
 
-// K-RACE-9: two drivers at once take turns and both end up in the objects.
+// K-RACE-9: two concurrent drivers write in turn, and both end up in the objects.
 func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 	for seed := range uint64(30) {
 		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})

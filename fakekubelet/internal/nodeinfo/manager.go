@@ -30,7 +30,7 @@ type Manager struct {
 type record interface {
 	// kind names the object in errors.
 	kind() string
-	// probe asks the API server for the object, whatever it says.
+	// probe requests the object from the API server, and ignores the answer.
 	probe(p *kernel.Process) error
 	// initialize makes sure that the object is there.
 	initialize(p *kernel.Process) error
@@ -60,7 +60,7 @@ func Start(c *component.Component, plugins migration.Plugins) *Manager {
 // CSINode; empty once the CSINode is initialised. K-NODE-1
 func (m *Manager) NotReady() string { return m.notReady }
 
-// OnChange registers f to be called whenever NotReady changes. f must not give way.
+// OnChange registers f to be called whenever NotReady changes. f must not yield.
 func (m *Manager) OnChange(f func()) { m.onChange = append(m.onChange, f) }
 
 func (m *Manager) setNotReady(why string) {

@@ -2,7 +2,7 @@ package nodeinfo
 
 import "github.com/csisim/csisim/internal/world/kernel"
 
-// mutex lets one process at a time read and write back. K-NODE-6
+// mutex permits only one process at a time to read and write back. K-NODE-6
 type mutex struct {
 	held    bool
 	waiting []*kernel.Process

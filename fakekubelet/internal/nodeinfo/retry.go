@@ -21,15 +21,15 @@ var (
 	updateBackoff         = backoff{tries: 4, first: 10 * time.Millisecond, factor: 5}
 	initializationBackoff = backoff{tries: 6, first: 30 * time.Millisecond, factor: 8}
 
-	// oldInitializationBackoff is that of v1.14. L-START-2
+	// oldInitializationBackoff is the backoff of v1.14. L-START-2
 	oldInitializationBackoff = backoff{tries: 6, first: 15 * time.Millisecond, factor: 6}
 )
 
 // jitterPercent is the most that chance adds to a pause.
 const jitterPercent = 10
 
-// retry tries until there is no error; whatever the error is, it tries again. It
-// returns the errors of all tries.
+// retry tries until there is no error, and retries after any error. It returns the errors of all
+// tries.
 func (b backoff) retry(p *kernel.Process, try func() error) (failures []error) {
 	pause := b.first
 	for n := 1; ; n++ {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// breaking is a strategy under which watches break down while it is true; all else is calm.
+// breaking is a strategy: while it is true, watches break down. All other choices are calm.
 type breaking bool
 
 func (b *breaking) Choose(c kernel.Choice) int {

@@ -34,8 +34,8 @@ func (m *Manager) validate(step string, info *registration.PluginInfo) (*version
 	return highest, nil
 }
 
-// registerDriver puts a driver in the driver map and publishes it. Volumes may use
-// it before that is done. K-REG-8, K-RACE-5
+// registerDriver adds a driver to the driver map and publishes it. Volumes may use it before that
+// is done. K-REG-8, K-RACE-5
 func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInfo) error {
 	highest, err := m.validate("RegisterPlugin", info)
 	if err != nil {

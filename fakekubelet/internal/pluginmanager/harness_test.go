@@ -150,7 +150,7 @@ func (w *world) calls(method string) []*trace.Event {
 	return found
 }
 
-// times says when a method was called, in seconds.
+// times returns the times of a method's calls, in seconds.
 func (w *world) times(method string) []float64 {
 	var at []float64
 	for _, e := range w.calls(method) {
@@ -194,7 +194,7 @@ func (d *driver) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.Nod
 	return info, nil
 }
 
-// plugin is whatever serves a registration socket; it never exits.
+// plugin is the server of a registration socket; it never exits.
 type plugin struct {
 	registration.UnimplementedRegistrationServer
 	machine.Listener

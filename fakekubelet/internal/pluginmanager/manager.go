@@ -74,11 +74,11 @@ func (m *Manager) Endpoint(driver string) (socket string, ok bool) {
 	return d.endpoint, ok
 }
 
-// Registered are the names of the registered drivers, sorted.
+// Registered returns the names of the registered drivers, sorted.
 func (m *Manager) Registered() []string { return slices.Sorted(maps.Keys(m.drivers)) }
 
-// OnChange registers f to be called whenever a driver is registered, replaced or
-// unregistered. f must not give way.
+// OnChange registers f to be called whenever a driver is registered, replaced or unregistered. f
+// must not yield.
 func (m *Manager) OnChange(f func()) { m.onChange = append(m.onChange, f) }
 
 func (m *Manager) changed() {

@@ -31,7 +31,7 @@ func (m *Manager) reconcile(p *kernel.Process) {
 	}
 }
 
-// pass starts the operations that can be started. Those of one socket never overlap. K-REG-6,
+// pass starts the operations that can be started. Operations on one socket never overlap. K-REG-6,
 // K-REG-7
 func (m *Manager) pass() {
 	for _, gone := range m.actual.outdated(m.desired) {

@@ -368,8 +368,8 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	}
 }
 
-// K-REG-18: things that cannot be cleaned up when a socket vanishes stay behind, and nothing is
-// tried again: the driver counts as unregistered from the first moment.
+// K-REG-18: if the clean-up after a vanished socket fails, its remains are kept and nothing is
+// retried: the driver counts as unregistered from the first moment.
 func TestUnregisteringNeverFails(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

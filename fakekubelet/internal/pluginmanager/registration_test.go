@@ -350,8 +350,8 @@ func TestTheStoryOfARegistration(t *testing.T) {
 	}
 }
 
-// K-TRACE-12: after a failed NodeGetInfo the whole registration is tried again, a second, three and
-// about five seconds after the first attempt; each leaves Node and CSINode alone.
+// K-TRACE-12: after a failed NodeGetInfo the whole registration is retried, a second, three and
+// about five seconds after the first attempt; each attempt leaves Node and CSINode unchanged.
 func TestTheStoryOfARegistrationThatFails(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

@@ -24,7 +24,7 @@ func (m *Manager) watch() (stop func(), err error) {
 	})
 }
 
-// see takes notice of one event. K-REG-3, K-REG-4, K-PATH-11
+// see processes one event. K-REG-3, K-REG-4, K-PATH-11
 func (m *Manager) see(e machine.Event) {
 	switch {
 	case e.Op == machine.Removed:

@@ -1,5 +1,4 @@
-// Package probe asks programs how they are, in the ways that the probes of a pod have
-// but for commands: these run in the container.
+// Package probe performs the probes of a pod, except for commands, which run in the container.
 package probe
 
 import (

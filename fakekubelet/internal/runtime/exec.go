@@ -20,7 +20,7 @@ import (
 const maxOutput = 10 * 1024
 
 // Exec runs one more command in the container, until a time since the beginning of the run, and
-// returns its exit code and its output. One that takes longer is killed: that is an error.
+// returns its exit code and its output. A command that takes longer is killed, which is an error.
 func (c *Program) Exec(p *kernel.Process, words []string, limit time.Duration) (code int, output string, err error) {
 	inside, err := c.Inside()
 	if err != nil {

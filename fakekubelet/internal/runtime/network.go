@@ -82,13 +82,13 @@ func (r *Runtime) freeAddress() (netip.Addr, error) {
 	return at, errors.New("failed to allocate for range 0: no IP addresses available in range set: " + r.options.Networks.Pods.String())
 }
 
-// Dialer is how the programs of the container's pod connect.
+// Dialer returns the function with which programs in the container's pod connect.
 func (c *Program) Dialer() (machine.Dial, error) {
 	own, err := c.runtime.networkOf(c.pod)
 	return dialer(own), err
 }
 
-// Dialer is how the node connects.
+// Dialer returns the function with which the node connects.
 func (r *Runtime) Dialer() machine.Dial {
 	if r.options.Networks == nil {
 		return dialer(nil)
@@ -96,7 +96,7 @@ func (r *Runtime) Dialer() machine.Dial {
 	return dialer(r.options.Networks.Node)
 }
 
-// dialer is how programs in a network connect, nil being csisim's.
+// dialer returns the function with which programs in a network connect; nil is csisim's network.
 func dialer(from *machine.Network) machine.Dial {
 	if from == nil {
 		return new(net.Dialer).DialContext

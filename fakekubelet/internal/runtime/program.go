@@ -92,7 +92,7 @@ func (c *Program) Starts() int32 {
 // Running reports whether an instance runs.
 func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero() }
 
-// Start starts the next instance. One that cannot be started has ended at once.
+// Start starts the next instance. A program that cannot be started has ended at once.
 func (c *Program) Start(command machine.Command) {
 	w, next := c.runtime.world, c.next()
 	c.Command = command

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// Life says how the instances of a container end that is a record.
+// Life describes the ends of the instances of a container that is a record.
 type Life struct {
 	Runs  time.Duration // how long an instance runs
 	Exits int32         // its exit code
@@ -30,7 +30,7 @@ const (
 // killedCode is the exit code of a container that SIGKILL has ended.
 const killedCode = 137
 
-// LifeOf returns how containers of an image end; nil if they run until they are stopped.
+// LifeOf returns the life of an image's containers; nil if they run until they are stopped.
 func (r *Runtime) LifeOf(image string) *Life {
 	life, found := OfImage(r.options.Lives, image)
 	if !found {
@@ -68,8 +68,8 @@ func (c *Program) endRecord(i *Instance, code int32) {
 	}
 }
 
-// Exit ends the instance of a record that runs, as a process does that exits with a code. From
-// then on the kubelet starts and stops the containers of the pod one by one.
+// Exit ends the running instance of a record, like a process that exits with a code. From then on
+// the kubelet starts and stops the containers of the pod one by one.
 func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 	if r.sandboxes[pod.UID] == nil {
 		return errors.New("no container of the pod runs")

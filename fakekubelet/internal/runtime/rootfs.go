@@ -46,7 +46,7 @@ func (r *Runtime) RootFS(image string) *RootFS {
 // Has reports whether an image stands for a program or a root file system.
 func (r *Runtime) Has(image string) bool { return r.Executable(image) != "" || r.RootFS(image) != nil }
 
-// Runs reports whether containers of an image are to be programs; else they are records.
+// Runs reports whether containers of an image have to be programs; otherwise they are records.
 func (r *Runtime) Runs(image string) bool {
 	return r.options.RefuseUnmapped || r.options.Pull != nil || r.Has(image)
 }

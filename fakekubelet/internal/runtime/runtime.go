@@ -41,7 +41,7 @@ type Options struct {
 	Images map[string]string
 	// RootFS are the root file systems of other images' containers.
 	RootFS map[string]RootFS
-	// Lives says of containers of images how they end that are records. Default: they do not.
+	// Lives has the lives of records by their images. Default: they do not.
 	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail as if they could not be pulled.
 	// Default: they are records.

@@ -30,7 +30,7 @@ func (r *Runtime) there(program string) string {
 	return program
 }
 
-// searchPath is the PATH of an environment, else that of csisim, which programs inherit.
+// searchPath returns the PATH of an environment, or by default csisim's, which programs inherit.
 func searchPath(env []string) string {
 	for _, entry := range env {
 		if value, ok := strings.CutPrefix(entry, "PATH="); ok {

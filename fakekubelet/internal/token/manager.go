@@ -70,8 +70,8 @@ func identity(account store.Key, asked *authenticationv1.TokenRequest) string {
 	return fmt.Sprintf("%q/%q/%q/%d/%q/%q", account.Name, account.Namespace, strings.Join(asked.Spec.Audiences, ","), life, pod.Name, pod.UID)
 }
 
-// needsRefresh: it is a day old, or its last fifth has begun; either up to ten
-// seconds early, by chance.
+// needsRefresh reports whether a token is a day old, or its last fifth has begun; chance makes
+// either up to ten seconds earlier.
 func (m *Manager) needsRefresh(t *authenticationv1.TokenRequest) bool {
 	const steps = 16
 	jitter := maxJitter * time.Duration(m.kubelet.Kernel.Choose(kernel.Jitter, steps, "token refresh")) / steps
@@ -84,8 +84,7 @@ func (m *Manager) expired(t *authenticationv1.TokenRequest) bool {
 	return m.kubelet.Kernel.Now().After(t.Status.ExpirationTimestamp.Time)
 }
 
-// sweep drops the tokens that had expired when the cache was last looked through, which is every
-// minute. K-PUB-6
+// sweep drops the tokens that had expired at the end of the last sweep period of a minute. K-PUB-6
 func (m *Manager) sweep() {
 	now := m.kubelet.Kernel.Now()
 	swept := m.started.Add(now.Sub(m.started).Truncate(sweepPeriod))

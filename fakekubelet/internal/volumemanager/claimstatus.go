@@ -86,8 +86,8 @@ func (m *Manager) markFailed(p *kernel.Process, claim *corev1.PersistentVolumeCl
 	})
 }
 
-// addCondition adds a condition, unless it holds already: then the old one stays,
-// with its message. K-EXP-12
+// addCondition adds a condition unless it holds already: then the old one is kept, with its
+// message. K-EXP-12
 func addCondition(claim *corev1.PersistentVolumeClaim, c corev1.PersistentVolumeClaimCondition) {
 	for i := range claim.Status.Conditions {
 		if was := &claim.Status.Conditions[i]; was.Type == c.Type {

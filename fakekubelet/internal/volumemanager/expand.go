@@ -141,8 +141,8 @@ func (x *expansion) legacy() (done bool, err error) {
 	return true, nil
 }
 
-// recovering goes on only where the claim's status allows it, and says how far it
-// is. K-EXP-6, K-EXP-9
+// recovering continues only if the claim's status allows it, and writes the state of the expansion.
+// K-EXP-6, K-EXP-9
 func (x *expansion) recovering() (done bool, err error) {
 	allowed, updated := x.precheck()
 	if !allowed {
@@ -214,8 +214,7 @@ func (m *Manager) awaitClaim(v *held, claim *corev1.PersistentVolumeClaim) {
 	v.awaited.OnEvent(func() { m.reconciler.look(v.name) })
 }
 
-// needsExpansion reports whether a volume in use is smaller than it should be and
-// there is something to be done about it. K-EXP-2
+// needsExpansion reports whether a volume in use is too small and can be expanded. K-EXP-2
 func (v *held) needsExpansion(wants resource.Quantity) bool {
 	if v.inUseError || v.size.IsZero() || wants.IsZero() || wants.Cmp(v.size) <= 0 {
 		return false
@@ -251,7 +250,7 @@ func (m *Manager) claimOf(p *kernel.Process, by *wantedBy) (*corev1.PersistentVo
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, key.Name, errors.New(why))
 }
 
-// mayRead: the pod is there, or another one of the node that uses the claim.
+// mayRead reports whether the pod exists, or another pod of the node that uses the claim.
 func (m *Manager) mayRead(pod *corev1.Pod, claim store.Key) bool {
 	if now, ok := store.Get[*corev1.Pod](m.kubelet.Store, store.KeyOf(pod)); ok && now.UID == pod.UID {
 		return true

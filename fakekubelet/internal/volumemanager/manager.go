@@ -82,7 +82,7 @@ func (m *Manager) PodChanged(uid types.UID) {
 	m.populator.look(uid)
 }
 
-// PodsListed makes the populator take notice that all pods are known. K-DSW-1
+// PodsListed notifies the populator that all pods are known. K-DSW-1
 func (m *Manager) PodsListed() { m.populator.process.Wake() }
 
 // NodeChanged makes the volumes look again that the Node object may have kept
@@ -119,8 +119,8 @@ func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	return slices.Compact(names), true
 }
 
-// MarkReportedInUse takes notice of the list that the API server now has; every
-// flag is overwritten. K-DSW-14, K-ATT-3
+// MarkReportedInUse stores the list that the API server now has, and overwrites every flag.
+// K-DSW-14, K-ATT-3
 func (m *Manager) MarkReportedInUse(names []corev1.UniqueVolumeName) {
 	reported := map[string]bool{}
 	for _, name := range names {
@@ -172,8 +172,8 @@ func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 	return specs
 }
 
-// NeedsSyncs reports whether regular syncs of a pod do anything for its volumes:
-// a driver wants one of them published anew. K-PUB-16
+// NeedsSyncs reports whether regular syncs of a pod affect its volumes: a driver requires one of
+// them to be published again. K-PUB-16
 func (m *Manager) NeedsSyncs(uid types.UID) bool {
 	for _, name := range m.desired.ofPod[uid] {
 		if m.republishes(m.desired.wants(name, uid).spec.Driver()) {

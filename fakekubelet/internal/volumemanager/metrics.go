@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// observeOperation counts an operation that has ended; spec is nil if nothing is
-// known of its volume but a directory. That a volume is one of an in-tree plugin is
-// not known after a restart, until it is mounted. K-MET-1, K-MIG-2
+// observeOperation counts an operation that has ended; spec is nil if only a directory of its
+// volume is known. After a restart it is not known whether a volume belongs to an in-tree plugin,
+// until the volume is mounted. K-MET-1, K-MIG-2
 func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Duration, err error) {
 	plugin, migrated := volume.Plugin, false
 	if spec != nil {
@@ -19,14 +19,15 @@ func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Durati
 	operation.Observe(&m.kubelet.Metrics, name, plugin, migrated, took, err)
 }
 
-// observeMount says how long a pod has waited for a file system, from the time
-// that it was first wanted. K-MET-2
+// observeMount measures the time that a pod has waited for a file system, since it was first
+// wanted. K-MET-2
 func (m *Manager) observeMount(by *wantedBy) {
 	m.kubelet.Metrics.Observe("volume_operation_total_seconds", operation.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
 		"plugin_name", volume.MetricsName(by.spec.Driver()), "operation_name", "overall_volume_mount")
 }
 
-// collect says how many volumes of each driver pods want and have mounted. K-MET-5
+// collect reports the number of volumes of each driver that pods want, and that are mounted.
+// K-MET-5
 func (m *Manager) collect(set func(name string, value float64, labels ...string)) {
 	wants, has := map[string]int{}, map[string]int{}
 	// Pods are counted in any order.

@@ -99,8 +99,8 @@ func exclusive(spec *csi.Spec) bool {
 	return spec.PV != nil && slices.Equal(spec.PV.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod})
 }
 
-// keepsDirs: a final error leaves the directories of a remount and of a
-// reconstructed volume alone. K-PUB-10, K-RECON-9
+// keepsDirs reports whether a final error keeps the directories: those of a remount and of a
+// reconstructed volume are kept. K-PUB-10, K-RECON-9
 func (v *held) keepsDirs(by *wantedBy) bool {
 	held := v.pods.Get(by.pod.UID)
 	return held != nil && (held.reconstructed || held.state == mounted)

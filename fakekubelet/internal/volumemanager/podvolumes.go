@@ -92,7 +92,7 @@ func (po *populator) claimed(p *kernel.Process, pod *corev1.Pod, key store.Key, 
 	return pv, pvc, nil
 }
 
-// boundClaim reads a claim live, and refuses one that is not bound. K-DSW-6
+// boundClaim reads a claim live, and rejects an unbound one. K-DSW-6
 func (po *populator) boundClaim(p *kernel.Process, key store.Key) (*corev1.PersistentVolumeClaim, error) {
 	pvc, err := component.Live[*corev1.PersistentVolumeClaim](p, po.kubelet, key)
 	switch {

@@ -23,11 +23,11 @@ type populator struct {
 	*Manager
 	process *kernel.Process
 	dirty   map[types.UID]bool
-	// processed says of the pods that it has seen whether nothing is left to do for them.
+	// processed says, for each observed pod, whether it needs no further work.
 	processed map[types.UID]bool
 	// passed says that one pass has seen all pods: unmounting may begin. K-REC-3
 	passed bool
-	// locked: it looks a CSIDriver up. K-VM-2
+	// locked says that a lookup of a CSIDriver is in progress. K-VM-2
 	locked bool
 }
 
@@ -99,7 +99,7 @@ func (po *populator) add(p *kernel.Process, uid types.UID) {
 	}
 	if _, seen := po.processed[uid]; all || seen {
 		po.processed[uid] = true
-	} else { // its worker has not asked for it yet. K-RACE-17
+	} else { // its worker has not requested it yet. K-RACE-17
 		po.look(uid)
 	}
 	po.pods.VolumesChanged(uid)
@@ -131,9 +131,8 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 	return all
 }
 
-// awaitDrivers keeps both loops waiting, since the desired state is locked while a CSIDriver is
-// looked up: for the first volume of a kubelet with an informer that has not synced. K-VM-2,
-// K-RACE-36
+// awaitDrivers makes both loops wait, since the desired state is locked while a CSIDriver is looked
+// up: for the first volume of a kubelet with an informer that has not synced. K-VM-2, K-RACE-36
 func (po *populator) awaitDrivers(p *kernel.Process) {
 	po.locked = true
 	po.kubelet.AwaitLater(p)

@@ -79,7 +79,7 @@ func (r *reconciler) nextRetry() (next time.Duration, ok bool) {
 	return next, ok
 }
 
-// pass: unmount, then mount, then unmount devices, then reconstructed volumes. K-REC-2
+// pass unmounts, then mounts, then unmounts devices, then handles reconstructed volumes. K-REC-2
 func (r *reconciler) pass(p *kernel.Process) {
 	if r.populator.locked { // K-RACE-36
 		r.kubelet.AwaitLater(p)
@@ -117,7 +117,7 @@ func (r *reconciler) pass(p *kernel.Process) {
 	}
 }
 
-// readyToUnmount: the pods are known, and so is the node's status. K-REC-3
+// readyToUnmount reports whether the pods and the node's status are known. K-REC-3
 func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
 
 // run starts an operation, or remembers when it may be tried again; a refusal emits
@@ -138,8 +138,8 @@ func (r *reconciler) run(key operation.Key, name string, spec *csi.Spec, body fu
 	}
 }
 
-// unmountVolume: pods that do not want the volume any more, or want it mounted in
-// another way. K-REC-4
+// unmountVolume unmounts a volume for pods that no longer want it, or want it mounted in another
+// way. K-REC-4
 func (r *reconciler) unmountVolume(name string) {
 	v := r.actual.volumes[name]
 	if v == nil {
@@ -152,8 +152,8 @@ func (r *reconciler) unmountVolume(name string) {
 	}
 }
 
-// mountVolume: pods that want the volume. While any operation on the volume
-// runs, nothing is started. K-REC-5
+// mountVolume mounts a volume for the pods that want it. While any operation on the volume runs,
+// nothing is started. K-REC-5
 func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 	w := r.desired.volumes[name]
 	if w == nil {
@@ -182,7 +182,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 	}
 }
 
-// unmountDevice: a volume that no pod has or wants is unstaged, then dropped. K-REC-6
+// unmountDevice unstages a volume that no pod has or wants, and then drops it. K-REC-6
 func (r *reconciler) unmountDevice(name string) {
 	v := r.actual.volumes[name]
 	if v == nil || len(v.pods) > 0 || r.desired.wantsAs(name, v) || r.ops.IsPending(deviceKey(name)) {

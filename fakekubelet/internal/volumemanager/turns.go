@@ -28,7 +28,7 @@ func (r *reconciler) turns(w *wanted) []types.UID {
 	return slices.Concat(uids[first:], uids[:first])
 }
 
-// waiting counts the pods that want the volume and do not have it for sure.
+// waiting counts the pods that want the volume and may not have it.
 func (r *reconciler) waiting(w *wanted) (count int) {
 	for _, by := range w.pods {
 		if held := r.actual.pod(w.name, by.Key); held == nil || held.state != mounted {

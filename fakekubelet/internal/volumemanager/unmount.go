@@ -52,7 +52,7 @@ func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
 func (r *reconciler) startUnmountDevice(v *held) {
 	key := deviceKey(v.name)
 	if seeded.IsMade(seeded.MountedWhileUnstaged) {
-		key.Pod = "none" // so that mounts go on meanwhile
+		key.Pod = "none" // so that mounts continue meanwhile
 	}
 	if v.spec.Block() {
 		u, err := r.csi.NewBlockUnmapper(v.spec.Name)

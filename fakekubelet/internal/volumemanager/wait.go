@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// How long and how often a pod worker looks for its volumes. K-REC-8, K-POD-6
+// The time and the interval at which a pod worker checks for its volumes. K-REC-8, K-POD-6
 const (
 	WaitLimit  = 2*time.Minute + 3*time.Second
 	waitPeriod = 300 * time.Millisecond
@@ -63,9 +63,9 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 	return e
 }
 
-// WaitForUnmount waits until no volume of the pod is mounted for sure; uncertain ones do not count.
-// It reports whether they were unmounted in time. An earlier error of looking the volumes up ends
-// the wait, too. K-REC-10, K-RACE-18
+// WaitForUnmount waits until no volume of the pod is certainly mounted; uncertain ones do not
+// count. It reports whether they were unmounted in time. An earlier error of looking the volumes up
+// ends the wait, too. K-REC-10, K-RACE-18
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
 	poll(p, "its volumes to be unmounted", never, func() bool {
@@ -108,8 +108,8 @@ const (
 	canceled = "context canceled"
 )
 
-// poll looks at once, and then at every period at which there is news, until
-// done holds or the limit is reached. A cancellation ends it at once.
+// poll checks at once, and then at every period with a change, until done holds or the limit is
+// reached. A cancellation ends it at once.
 func poll(p *kernel.Process, why string, cancelled, done func() bool) string {
 	begin := p.Elapsed()
 	limit := begin + WaitLimit
@@ -145,7 +145,7 @@ func (m *Manager) WaitForPathsGone(p *kernel.Process, uid types.UID) {
 	}
 }
 
-// missing says which of a pod's volumes are not mounted for sure, and why.
+// missing returns the pod's volumes that may not be mounted, and the reasons.
 func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 	e := &WaitError{Unmounted: slices.Clone(expected), Failed: slices.Clone(expected)}
 	without := func(names, gone []string) []string {
