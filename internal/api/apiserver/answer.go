@@ -121,7 +121,7 @@ func (q *request) writeObject(code int, obj runtime.Object) error {
 	return q.answer.encoded(code, view)
 }
 
-// view converts a stored object to the requested form. A Status stays one.
+// view converts a stored object to the requested form. A Status is not changed.
 func (q *request) view(obj runtime.Object) (runtime.Object, error) {
 	stored, ok := obj.(store.Object)
 	switch as := q.answer.media.as; {

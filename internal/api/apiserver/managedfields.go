@@ -24,7 +24,7 @@ type managedFields struct {
 
 func newManagedFields(now func() time.Time) *managedFields { return &managedFields{now} }
 
-// converter knows the schema of all built-in kinds. It is made at its first use.
+// converter has the schema of all built-in kinds. It is made at its first use.
 var converter = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })

@@ -19,8 +19,8 @@ import (
 
 // Options configure a server and its access to the store. The zero value serves every client.
 type Options struct {
-	// Token is a bearer token that requests must have, unless they have one of a service account.
-	// Default: none is needed.
+	// Token is a bearer token that requests must have, unless they have a token of a service
+	// account. Default: none is needed.
 	Token string
 	// Exclusive calls use while nothing else reads or writes the store. Default: a lock of the
 	// server's own.

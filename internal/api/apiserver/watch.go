@@ -145,7 +145,7 @@ func (w *watcher) follow() {
 	}
 }
 
-// duration returns the timeout of the watch. A negative one ends at once.
+// duration returns the timeout of the watch. A negative timeout ends the watch at once.
 func (w *watcher) duration() time.Duration {
 	if w.TimeoutSeconds != nil && *w.TimeoutSeconds != 0 {
 		return time.Duration(*w.TimeoutSeconds) * time.Second

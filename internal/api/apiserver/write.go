@@ -97,8 +97,7 @@ func (q *request) warnOf(stored store.Object) {
 	}
 }
 
-// settleNamespace sets an object's namespace to that of the path, and none for a cluster-scoped
-// object.
+// settleNamespace sets an object's namespace to the path's, and none for a cluster-scoped object.
 func (q *request) settleNamespace(obj store.Object) error {
 	switch namespace := obj.GetNamespace(); {
 	case namespace == q.info.namespace:

@@ -38,7 +38,7 @@ func fillDriver(spec *storagev1.CSIDriverSpec) {
 	}
 }
 
-// countDriverChanges increments a generation that, unlike that of other kinds, starts at 0.
+// countDriverChanges increments a generation that, unlike other kinds' generations, starts at 0.
 func countDriverChanges(now, was *storagev1.CSIDriver) {
 	if !store.Same(&now.Spec, &was.Spec) {
 		now.Generation = was.Generation + 1

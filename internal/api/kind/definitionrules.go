@@ -61,7 +61,7 @@ func exactlyOne(path *field.Path, a string, hasA bool, b string, hasB bool) fiel
 	return broken(path, "exactly one of "+a+" and "+b+" must be set")
 }
 
-// stays: a field that is set stays set.
+// stays rejects a change that unsets a field.
 func stays[T any](path *field.Path, name string, now, was *T) field.ErrorList {
 	if was == nil || now != nil {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Form is another group or version that serves a kind. Its objects are stored as those of the kind.
+// Form is another group or version that serves a kind. Its objects are stored as objects of the
+// kind.
 type Form struct {
 	schema.GroupVersion
 	// New makes an empty object.

@@ -273,8 +273,7 @@ func recursiveReadOnly(at *field.Path, mode corev1.RecursiveReadOnlyMode, mount 
 	return errs
 }
 
-// subPath checks the paths of a mount; their field errors are those of the list, like in
-// Kubernetes.
+// subPath checks the paths of a mount; their field errors name the list, as in Kubernetes.
 func subPath(list, at *field.Path, mount corev1.VolumeMount) field.ErrorList {
 	errs := descending(list.Child("subPath"), mount.SubPath)
 	if mount.SubPath != "" && mount.SubPathExpr != "" {

@@ -93,7 +93,8 @@ func priorityOf(cluster store.Reader, name string) (*schedulingv1.PriorityClass,
 	return nil, fmt.Errorf("no PriorityClass with name %s was found", name)
 }
 
-// defaultPriorityClass returns the global default; of several, the one with the lowest value.
+// defaultPriorityClass returns the global default; if there are several, the one with the lowest
+// value.
 func defaultPriorityClass(cluster store.Reader) (found *schedulingv1.PriorityClass) {
 	for class := range store.List[*schedulingv1.PriorityClass](cluster, "") {
 		if class.GlobalDefault && (found == nil || found.Value > class.Value) {

@@ -24,8 +24,8 @@ func keepAllocated(spec, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepNodePorts gives ports the node port of the old port with the same name, unless another has
-// it.
+// keepNodePorts gives ports the node port of the old port with the same name, unless another port
+// has it.
 func keepNodePorts(ports, old []corev1.ServicePort) {
 	byName, used := map[string]int32{}, map[int32]bool{}
 	for _, was := range old {

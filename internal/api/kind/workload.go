@@ -104,7 +104,7 @@ func workloadWarnings[T store.Object](template func(T) *corev1.PodTemplateSpec) 
 	}
 }
 
-// fixed checks that a change leaves the selector alone.
+// fixed checks that a change keeps the selector.
 func fixed(selector, old *metav1.LabelSelector) field.ErrorList {
 	return validation.ValidateImmutableField(selector, old, field.NewPath("spec", "selector"))
 }

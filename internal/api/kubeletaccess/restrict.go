@@ -97,7 +97,7 @@ func (r restriction) checkResourceSlice() error {
 	return fmt.Errorf("can only %s ResourceSlice with the same NodeName as the requesting node", doing)
 }
 
-// checkClaimStatus lets a kubelet write only the fields that an expansion changes.
+// checkClaimStatus permits a kubelet to write only the fields that an expansion changes.
 func (r restriction) checkClaimStatus() error {
 	if r.Operation != admissionv1.Update {
 		return fmt.Errorf("unexpected operation %q", r.Operation)

@@ -15,8 +15,8 @@ import (
 	kubeletapis "k8s.io/kubelet/pkg/apis"
 )
 
-// checkNode lets a kubelet write its own node, except for the fields that decide which pods are
-// scheduled there.
+// checkNode permits a kubelet to write its own node, except for the fields that decide which pods
+// are scheduled there.
 func (r restriction) checkNode() error {
 	if r.Name != r.node {
 		return fmt.Errorf("node %q is not allowed to modify node %q", r.node, r.Name)

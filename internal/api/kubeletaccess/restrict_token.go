@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// checkToken lets a kubelet request tokens that are bound to pods of its node, for the audiences
-// that their volumes name.
+// checkToken permits a kubelet to request tokens that are bound to pods of its node, for the
+// audiences that their volumes name.
 func (r restriction) checkToken() error {
 	if r.Operation != admissionv1.Create || r.Subresource != "token" {
 		return nil

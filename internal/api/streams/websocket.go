@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// statusPatience limits how long a client may take to receive the result of a command.
+// statusPatience bounds the time that a client may take to receive the result of a command.
 const statusPatience = 10 * time.Second
 
 // runWebSocket is Run over version 5 of the protocol, in which a client can close its streams

@@ -20,7 +20,7 @@ import (
 type Field struct {
 	// Path leads to it from the spec, through lists without their indexes.
 	Path string
-	// Missing says which effect of a real cluster is missing.
+	// Missing names the missing effect of a real cluster.
 	Missing string
 }
 
