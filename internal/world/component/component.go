@@ -16,7 +16,7 @@ type Component struct {
 	Name string
 	// Node is the node it runs on; empty for the control plane.
 	Node string
-	// Version is its version of Kubernetes; that of the control plane unless it is set.
+	// Version is its version of Kubernetes; by default the control plane's.
 	Version version.Version
 	// Group is the group of its processes.
 	Group kernel.Group
@@ -26,7 +26,7 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
-	// Deliver as a value, made once: an informer continues with it after each delivery.
+	// Deliver as a function value, made once, since an informer needs it after each delivery.
 	goesOn  func(*kernel.Process)
 	sync    initialSync
 	late    []*kernel.Process // waiting for an informer that syncs later

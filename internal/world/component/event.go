@@ -93,10 +93,9 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 	}
 }
 
-// eventName returns the name of an Event: the name of the object and a number. If that is no valid
-// name, as with a long name of the object, the name has the shape of a UUID, which is random in the
-// real recorder.
-// [client-go tools/record/util GenerateEventName]
+// eventName returns the name of an Event: the name of the object and a number. If the result is no
+// valid name, as with a long name of the object, the name has the shape of a UUID, which is random
+// in the real recorder. [client-go tools/record/util GenerateEventName]
 func eventName(about string, number int64) string {
 	name := about + "." + strconv.FormatInt(number, 16)
 	if len(apivalidation.NameIsDNSSubdomain(name, false)) == 0 {

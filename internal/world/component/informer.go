@@ -67,7 +67,7 @@ func (c *Component) AwaitList(p *kernel.Process) {
 }
 
 // SyncLater makes only the component's informer of type T empty for a time, under an exploring
-// strategy. Only AwaitLater waits for it.
+// strategy. Only AwaitLater waits until it has synced.
 func SyncLater[T store.Object](c *Component) {
 	if !c.Kernel.Explores() {
 		return

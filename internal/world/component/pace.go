@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Pace is the time that programs take for their actions; it may change while they run. Without one,
-// and at zero, they take no virtual time.
+// Pace is the time that programs take for their actions; it may change while they run. Without a
+// pace, and at zero, they take no virtual time.
 type Pace struct {
 	// Request is the duration of each request to the API server, before it has its effect.
 	Request time.Duration

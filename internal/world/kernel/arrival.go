@@ -11,10 +11,10 @@ type arrival struct {
 	enter func()
 }
 
-// Arrive runs f when nothing else is left to do at this instant and all calls under way are
-// answered. The strategy chooses the order of all pending arrivals, whatever the order in which
-// they arrived; arrivals with the same name keep their order. In a live run f runs between two
-// steps. Arrive may be called from any goroutine.
+// Arrive runs f when no other work is left at this instant and all calls in progress are answered.
+// The strategy chooses the order of all pending arrivals, whatever the order in which they arrived;
+// arrivals with the same name keep their order. In a live run f runs between two steps. Arrive may
+// be called from any goroutine.
 func (k *Kernel) Arrive(name string, f func()) {
 	k.flights.mu.Lock()
 	k.flights.news = append(k.flights.news, arrival{name, f})

@@ -34,7 +34,7 @@ type flights struct {
 	calls int       // the total number of calls
 	made  []*Flight // not launched yet, in the order of the calls
 	open  []*Flight
-	// Answered, and their answer is due at a later virtual time; the next one last.
+	// Answered calls with an answer that is due at a later virtual time; the next one is last.
 	landing []*Flight
 	mu      *sync.Mutex
 	posts   []func()

@@ -15,13 +15,13 @@ type Options struct {
 	Strategy Strategy
 	// Start is the virtual time of the first instant. Default: Epoch.
 	Start time.Time
-	// Pace is how virtual time passes while calls are under way. Default: they take none.
+	// Pace determines how virtual time passes during calls. Default: they take none.
 	Pace Pace
-	// Patience is the wall time for which the virtual clock stands still for a call outside the
-	// kernel, if calls take no virtual time. Default: 2 s.
+	// Patience is the wall time for which the virtual clock stops for a call outside the kernel, if
+	// calls take no virtual time. Default: 2 s.
 	Patience time.Duration
-	// MaxStepsPerInstant limits how many times processes may be resumed while virtual time stands
-	// still; beyond it the run fails as a livelock. Default: 5,000,000.
+	// MaxStepsPerInstant bounds the times that processes may be resumed at one instant of virtual
+	// time; beyond it the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
 	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
@@ -143,7 +143,7 @@ func (r Reason) String() string {
 // Until limits a Run.
 type Until struct {
 	// Cond ends the run when it returns true. It is evaluated whenever no process is ready, before
-	// virtual time moves. nil never ends it.
+	// virtual time moves. A nil function never ends it.
 	Cond func() bool
 	// At is the virtual time, since the beginning, at which the run ends. 0: no limit.
 	At time.Duration
@@ -196,7 +196,7 @@ func (k *Kernel) Explores() bool { return !k.calm }
 // Err returns the failure that ended the last Run, if any.
 func (k *Kernel) Err() error { return k.failure }
 
-// holds lets wall time pass, if necessary before the clock moves, and reports whether it did.
+// holds waits for some wall time, if necessary before the clock moves, and reports whether it did.
 func (k *Kernel) holds(u Until) bool {
 	if k.opts.Hold == nil {
 		return false
@@ -231,7 +231,7 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 }
 
 // OnClock calls moved whenever the clock has moved, before anything happens at the new time. moved
-// must not give way.
+// must not yield.
 func (k *Kernel) OnClock(moved func()) { k.onClock = append(k.onClock, moved) }
 
 // EachInstant calls look before the clock moves, at the end of an instant. look must change

@@ -267,7 +267,7 @@ func TestTheCallOfACrashedProcessEndsBeforeOthersRun(t *testing.T) {
 	assert.Equal(t, []string{"0s call ends", "0s next"}, l.lines)
 }
 
-// arrivals enter when nothing is left to do, whenever they came.
+// arrivals enter when no other work is left, whatever the time at which they arrived.
 func arrivals(s kernel.Strategy, names ...string) (order string) {
 	k := kernel.New(kernel.Options{Strategy: s})
 	defer k.Close()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Pace is how virtual time passes while calls are under way.
+// Pace determines how virtual time passes during calls.
 type Pace int
 
 const (
@@ -56,7 +56,7 @@ func (c *realClock) until(at time.Duration) time.Duration {
 	return time.Duration(float64(at-c.reach()) / c.speed)
 }
 
-// measuredClock moves at will, but not past the time that a call under way has taken so far.
+// measuredClock moves freely, but not past the time that a call in progress has taken so far.
 type measuredClock struct{ *flights }
 
 func (c measuredClock) reach() time.Duration {

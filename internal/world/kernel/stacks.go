@@ -21,7 +21,7 @@ func (s *Stacks) take() *coroutine {
 	return co
 }
 
-// keep stores the stack of an ended process; false means that there are enough already.
+// keep stores the stack of an ended process; false if enough are stored already.
 func (s *Stacks) keep(co *coroutine) bool {
 	if s.closed || len(s.idle) >= maxIdle {
 		return false

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// GroupVersion is that of the kinds. L-OBJ-1
+// GroupVersion is the group and version of the kinds. L-OBJ-1
 var GroupVersion = schema.GroupVersion{Group: "csi.storage.k8s.io", Version: "v1alpha1"}
 
 // CSINodeInfo lists the drivers of a node. Its name is the node's; both lists have one entry per

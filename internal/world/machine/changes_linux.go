@@ -184,7 +184,7 @@ func (c *changes) make(n *notification) {
 	c.goOn(n.id)
 }
 
-// show lets the watch decide on a call.
+// show makes the watch decide on a call.
 func (c *changes) show(n *notification) {
 	call := n.systemCall()
 	if call == nil {

@@ -24,8 +24,8 @@ type Command struct {
 	// Stdin keeps the program's standard input open for clients that attach to it, see
 	// Process.Attach. It needs Began. Default: standard input is empty.
 	Stdin bool
-	// StdinOnce closes the program's standard input with that of the first client that attaches
-	// one.
+	// StdinOnce closes the program's standard input together with the input of the first client
+	// that attaches one.
 	StdinOnce bool
 	// Terminal makes the standard streams a terminal, for a program that clients can attach to.
 	Terminal bool
@@ -34,7 +34,7 @@ type Command struct {
 	// Beside is a running program. This one shares its mounts and ends when it ends; Volumes must
 	// then be that program's. Default: the program has mounts of its own.
 	Beside *Process
-	// Volumes are shown to this program alone; only in a namespace.
+	// Volumes are visible to this program only; they require a namespace.
 	Volumes []Volume
 	// OwnKubeletDir leaves the kubelet's directory out of the program's mounts, except for the
 	// Volumes in it; only in a namespace, and without Root.

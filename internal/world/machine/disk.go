@@ -129,8 +129,8 @@ func (d *Disk) Path(p string) string {
 	return strings.TrimSuffix(d.rest()+p, "/")
 }
 
-// NodePath returns the node path of a host path. A path that is not the node's stays, except that
-// one of the machine's thread is a node path already.
+// NodePath returns the node path of a host path. A path outside the node is not changed, except
+// that a path of the machine's thread is a node path already.
 func (d *Disk) NodePath(real string) string {
 	if below, ok := cutDir(real, d.kubelet()); ok {
 		return d.layout.KubeletDir() + below

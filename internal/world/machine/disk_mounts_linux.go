@@ -167,8 +167,8 @@ func (p *Process) missing(table []*mountinfo.Info, l Layout) (missing []Missing)
 	return missing
 }
 
-// mountTable returns the table of the program's namespace, which is that of the thread that started
-// it.
+// mountTable returns the table of the program's namespace, which is the namespace of the thread
+// that started it.
 func (p *Process) mountTable() ([]*mountinfo.Info, error) {
 	return p.mounts.of(p.parent)
 }

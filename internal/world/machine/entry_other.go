@@ -10,7 +10,7 @@ import (
 )
 
 // entry distinguishes a file from a later one at the same path. A socket is not written to, so its
-// time of change is that of its creation.
+// time of change is the time of its creation.
 type entry struct {
 	inode  uint64
 	born   time.Time

@@ -10,7 +10,7 @@ import (
 // longestHostname is Linux's limit.
 const longestHostname = 64
 
-// takeHostname gives the calling OS thread, and its children, a host name of their own.
+// takeHostname gives the calling OS thread, and its children, a separate host name.
 func takeHostname(name string) error {
 	if err := unix.Unshare(unix.CLONE_NEWUTS); err != nil {
 		return needsRoot("unshare(CLONE_NEWUTS)", err)

@@ -93,8 +93,8 @@ type Machine interface {
 	ProgramPath(path string) string
 	// NodePath is the inverse of Path.
 	NodePath(path string) string
-	// PowerOff kills all programs and servers and drops all mounts. Files stay, including those of
-	// sockets, except for writes that are known to be unsynced.
+	// PowerOff kills all programs and servers and drops all mounts. Files remain, including those
+	// of sockets, except for writes that are known to be unsynced.
 	PowerOff() error
 	// Close powers off and removes all files.
 	Close() error

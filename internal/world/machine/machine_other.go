@@ -127,10 +127,10 @@ func peakMemory(int) int64 { return 0 }
 
 func threadID() int { return 0 }
 
-// SharesProcesses is of machines in namespaces: there is none.
+// SharesProcesses concerns machines in namespaces, which this system does not have.
 func (*Disk) SharesProcesses() error { return nil }
 
-// identity is of programs in a root of their own: there are none.
+// identity is the identity of programs in their own root, which this system does not have.
 type identity struct{}
 
 func (*Root) identify(*ownRoot) (*identity, error) { return nil, errNotLinux }
@@ -195,7 +195,7 @@ func (*Disk) contain(*Process, Command) (func() error, error) { panic("a machine
 // Memory is empty: no program is in a namespace.
 func (*Process) Memory() []uint64 { return nil }
 
-// loopDevices are not known: there are none.
+// loopDevices are unknown on this system.
 type loopDevices struct{}
 
 func (*loopDevices) lose() error { return nil }

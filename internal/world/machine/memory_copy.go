@@ -5,7 +5,7 @@ import (
 )
 
 // CopyTree replaces the files below a directory of one machine with copies of the files below a
-// directory of another. The target directory itself, and mounts of it, stay.
+// directory of another. The target directory itself, and its mounts, remain.
 func CopyTree(from *Memory, source string, to *Memory, target string) error {
 	if err := to.MkdirAll(target, 0o755); err != nil {
 		return err

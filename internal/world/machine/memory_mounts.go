@@ -142,7 +142,7 @@ func (m *Memory) Mounts() (mounts []Mount, err error) {
 	return mounts, err
 }
 
-// MountsAt takes the same time, however many mounts there are elsewhere.
+// The time of MountsAt does not depend on the number of mounts elsewhere.
 func (m *Memory) MountsAt(p string) (n int, err error) {
 	err = m.read(func() error {
 		at, err := m.follow(p)

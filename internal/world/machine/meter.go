@@ -2,7 +2,7 @@ package machine
 
 import "time"
 
-// Meter measures how long a program does nothing, in wall time. While the program computes, or
+// Meter measures the wall time during which a program does nothing. While the program computes, or
 // waits for a processor or a disk, a loaded computer slows it down, so that time counts at a
 // fraction.
 type Meter struct {

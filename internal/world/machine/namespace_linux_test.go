@@ -294,7 +294,7 @@ func TestVolumesAreThoseOfOneProgram(t *testing.T) {
 }
 
 // A container mounts all of the kubelet's directory, and the registry at /registration, which is a
-// symlink into it. Neither mount is one of the node.
+// symlink into it. Neither mount is on the node.
 func TestVolumesOfTheKubeletsDirectoryLeaveNoMountOnTheNode(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -370,7 +370,7 @@ func BenchmarkNamespace(b *testing.B) {
 	}
 }
 
-// Missing parent directories of a volume's path are made for the program alone, also in directories
+// Missing parent directories of a volume's path are made only for the program, also in directories
 // of the host. No other program sees the program's mounts in a private volume.
 func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	m := newNamespace(t)

@@ -88,8 +88,8 @@ func (n *notification) pathOf(s spot) string {
 	return path.Join(dir, name)
 }
 
-// weight returns how many changes of files a call counts as; see openedFile for calls that open a
-// file.
+// weight returns the number of changes of files for which a call counts; see openedFile for calls
+// that open a file.
 func (n *notification) weight() int {
 	switch n.number {
 	// They create and remove nothing.

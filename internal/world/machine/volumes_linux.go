@@ -242,7 +242,7 @@ func (m *volumeMounts) isOwn(dir string) (bool, error) {
 	return m.own[stat.Dev], err
 }
 
-// reopen replaces a directory, for the calling thread alone, by a file system in memory that shows
+// reopen replaces a directory, only for the calling thread, with a file system in memory that shows
 // the directory's entries, except one.
 func (m *volumeMounts) reopen(dir, except string) error {
 	before, err := os.Open(dir)

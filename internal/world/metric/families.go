@@ -62,7 +62,7 @@ func (f families) addGauge(of series, value float64) {
 	f.add(of, dto.MetricType_GAUGE, &dto.Metric{Gauge: &dto.Gauge{Value: proto.Float64(value)}})
 }
 
-// message has the buckets of a histogram; the encoder adds that of all observations.
+// message has the buckets of a histogram; the encoder adds the bucket of all observations.
 func (h *histogram) message() *dto.Histogram {
 	m := &dto.Histogram{SampleCount: proto.Uint64(h.count()), SampleSum: proto.Float64(h.sum)}
 	total := uint64(0)

@@ -1,7 +1,7 @@
-// Package migration translates volumes of in-tree plugins to the CSI volumes that they are since
-// CSI drivers replace the plugins: API objects stay in-tree, and each component that handles a
-// volume translates it first. All seven plugins are migrated, on every node, as in Kubernetes
-// v1.36; Plugins are the exceptions. The sidecars of a driver always translate. C-MIG-1, C-MIG-2
+// Package migration translates volumes of in-tree plugins to CSI volumes, since CSI drivers replace
+// the plugins: API objects stay in-tree, and each component that handles a volume translates it
+// first. All seven plugins are migrated, on every node, as in Kubernetes v1.36; Plugins are the
+// exceptions. The sidecars of a driver always translate. C-MIG-1, C-MIG-2
 package migration
 
 import (

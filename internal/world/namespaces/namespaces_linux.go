@@ -30,8 +30,8 @@ var sets = []set{
 	{[]string{"user", "mount"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS},
 }
 
-// timerSlack is how late timers may be, in the program that is run again and its children. With the
-// kernel's default of 50 µs, runs with driver programs spend a tenth of their processor time in
+// timerSlack bounds the lateness of timers, in the program that is run again and its children. With
+// the kernel's default of 50 µs, runs with driver programs spend a tenth of their processor time in
 // threads of Go's runtimes that wake up every 20 µs.
 const timerSlack = 300 * time.Microsecond
 

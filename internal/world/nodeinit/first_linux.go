@@ -8,7 +8,7 @@ import (
 
 // First returns an executable file of a few hundred bytes that is only process 1; nil for a
 // processor without such code. This program does the same, but takes twenty times as long, since it
-// initializes much that process 1 does not need.
+// initializes much that process 1 does not use.
 func First() []byte {
 	code := code()
 	if code == nil {

@@ -50,7 +50,7 @@ func (m Map[K, V]) Get(key K) (value V) {
 	return value
 }
 
-// Find is Get that says whether there is one.
+// Find is Get that also reports whether the member exists.
 func (m Map[K, V]) Find(key K) (value V, ok bool) {
 	at, ok := m.find(key)
 	if ok {

@@ -22,11 +22,10 @@ const (
 	UnpublishedAtError
 	// UnstagedAtError: the kubelet takes a volume for unstaged although NodeUnstageVolume failed.
 	UnstagedAtError
-	// NotReconstructed: a kubelet that starts again does not look for the volumes that it had
-	// mounted.
+	// NotReconstructed: a restarted kubelet does not look for the volumes that it had mounted.
 	NotReconstructed
-	// StatusWrittenOnce: a kubelet does not write a pod's status again that the API server has not
-	// taken.
+	// StatusWrittenOnce: a kubelet does not repeat a write of a pod's status that the API server
+	// has rejected.
 	StatusWrittenOnce
 	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the same
 	// volume of the previous pod.
@@ -41,7 +40,7 @@ const (
 	DeletedInUse
 	// StagedUnattached: the kubelet stages a volume without waiting for its attachment.
 	StagedUnattached
-	// ContextForgotten: the kubelet does not give drivers the context of an attachment.
+	// ContextForgotten: the kubelet does not send drivers the context of an attachment.
 	ContextForgotten
 )
 

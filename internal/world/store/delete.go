@@ -137,8 +137,8 @@ func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
 	return obj
 }
 
-// beginGrace sets the end of the grace period. pending means that a deletion is under way and this
-// one does not shorten it.
+// beginGrace sets the end of the grace period. pending means that a deletion is in progress and
+// this one does not shorten it.
 func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (graceful, pending bool) {
 	if until := obj.GetDeletionTimestamp(); until != nil {
 		granted := obj.GetDeletionGracePeriodSeconds()

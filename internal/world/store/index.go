@@ -80,8 +80,8 @@ func (ix *resourceIndex) compare(other *resourceIndex) int {
 	return cmp.Or(strings.Compare(ix.resource, other.resource), strings.Compare(string(ix.index), string(other.index)))
 }
 
-// entry is an object's value in an index. It does not refer to the object, so that a write that
-// changes no value leaves the indexes alone.
+// entry is an object's value in an index. It does not refer to the object, so a write that changes
+// no value leaves the indexes unchanged.
 type entry struct {
 	index *resourceIndex
 	value string

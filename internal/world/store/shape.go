@@ -4,13 +4,13 @@ import (
 	"reflect"
 )
 
-// shape knows which parts of a kind's objects are the spec and the status.
+// shape identifies the parts of a kind's objects that are the spec and the status.
 type shape interface {
 	// hasSpec reports whether there is a separate spec.
 	hasSpec() bool
 	// hasStatus reports whether there is a status.
 	hasStatus() bool
-	// keepSpec and keepStatus set a part of obj to that of old; the objects then share it.
+	// keepSpec and keepStatus copy a part of old to obj; both objects then share it.
 	keepSpec(obj, old Object)
 	keepStatus(obj, old Object)
 	sameSpec(a, b Object) bool
@@ -102,7 +102,7 @@ type copiesInto[T any] interface {
 	DeepCopyInto(*T)
 }
 
-// keep sets a field of obj to that of old; the objects then share it.
+// keep copies a field of old to obj; both objects then share it.
 func keep(obj, old Object, index int) {
 	if index >= 0 {
 		reflect.ValueOf(obj).Elem().Field(index).Set(reflect.ValueOf(old).Elem().Field(index))

@@ -18,7 +18,7 @@ type Strategy struct {
 	AnyFinalizer bool
 	// Conditional means that updates must name a resourceVersion.
 	Conditional bool
-	// MetadataLast means that the metadata of a new object is checked only if all else is valid.
+	// MetadataLast means that the metadata of a new object is checked only if the rest is valid.
 	MetadataLast bool
 	// AllowCreateOnUpdate means that an update of a missing object creates it.
 	AllowCreateOnUpdate bool

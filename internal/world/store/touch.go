@@ -1,7 +1,7 @@
 package store
 
 // Toucher observes reads and writes of the newest state, changes of watches, and news of caches. A
-// lagging cache belongs to its component alone.
+// lagging cache belongs only to its component.
 type Toucher interface {
 	// Reads commutes with Reads, Adds with Adds, Changes with nothing.
 	Reads(what string)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Kind is the kind of an event; the values are those of the recorded traces.
+// Kind is the kind of an event; its values are the ones in recorded traces.
 type Kind string
 
 const (
@@ -45,7 +45,7 @@ const (
 	// AnswerLost is an answer of a driver that has created a resource, and that its caller never
 	// received.
 	AnswerLost Kind = "lost"
-	// DataLost is a pod that does not find the data that was written to its volume.
+	// DataLost is a pod that does not find the data in its volume that was written there.
 	DataLost Kind = "data"
 	// Unmounted is a mount that a driver unmounted although it was not its own.
 	Unmounted Kind = "unmount"

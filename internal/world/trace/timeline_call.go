@@ -110,8 +110,8 @@ var (
 	nodeWord = map[string]string{"ControllerPublishVolume": "to", "ControllerUnpublishVolume": "from"}
 )
 
-// accessMode returns that of the capability, or of the first if there are several. It is shown
-// where a volume is created or attached; later calls repeat it.
+// accessMode returns the access mode of the capability, or of the first one if there are several.
+// It is shown where a volume is created or attached; later calls repeat it.
 func accessMode(content fields) string {
 	capabilities := maps(content["volume_capabilities"])
 	if len(capabilities) == 0 {

@@ -114,7 +114,7 @@ func (shown *entry) fail(why string) {
 	}
 }
 
-// foldAs lets an event without a failure share its line with others.
+// foldAs permits an event without a failure to share its line with others.
 func (shown *entry) foldAs(what string) {
 	if shown.folds {
 		shown.fold = what

@@ -91,7 +91,7 @@ func (n *names) mountPoint(full string) string {
 	return n.in(shortPath(full, 2))
 }
 
-// podOf returns the name of the pod of a path; empty if it is not known.
+// podOf returns the name of the pod of a path; empty if unknown.
 func (n *names) podOf(full string) string {
 	found := n.podPath.FindStringSubmatch(full)
 	if found == nil {

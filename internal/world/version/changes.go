@@ -56,7 +56,7 @@ const (
 	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
 	// SmallerExpansion: a claim with an expansion that fails can ask for less.
 	SmallerExpansion Change = "Recovery from failed expansions"
-	// PodsBeforeContent: the pods of a deleted namespace go before all else in it.
+	// PodsBeforeContent: the pods of a deleted namespace are deleted before its other objects.
 	PodsBeforeContent Change = "Order in which namespaces are emptied"
 	// SELinuxWarnings: the SELinux warning controller can be switched on.
 	SELinuxWarnings Change = "SELinux warnings"

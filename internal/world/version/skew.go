@@ -12,8 +12,8 @@ const (
 // sinceWiderSkew is the first kubelet that may be three versions behind.
 const sinceWiderSkew Version = 25
 
-// CheckSkew says why a kubelet cannot work with a control plane. The rules are
-// those of Kubernetes' version skew policy (kubernetes.io/releases/version-skew-policy).
+// CheckSkew returns the reason why a kubelet cannot work with a control plane. The rules are those
+// of Kubernetes' version skew policy (kubernetes.io/releases/version-skew-policy).
 func CheckSkew(kubelet, controlPlane Version) error {
 	behind := controlPlane.Minor() - kubelet.Minor()
 	most := maxSkew
@@ -29,7 +29,7 @@ func CheckSkew(kubelet, controlPlane Version) error {
 	return nil
 }
 
-// CheckUpgrade says why a control plane cannot go from one version to another.
+// CheckUpgrade returns the reason why a control plane cannot change from one version to another.
 func CheckUpgrade(from, to Version) error {
 	switch steps := to.Minor() - from.Minor(); {
 	case steps < 0:

@@ -61,7 +61,7 @@ const killPatience = 5 * time.Second
 var runName = lazyregexp.New(`^csisim-([0-9]+)-[0-9]+$`)
 
 // Clean removes the directories of dead runs below parent, with their processes, mounts and loop
-// devices. It leaves live runs alone, and the directories of other users. If a run cannot be
+// devices. It does not touch live runs, and the directories of other users. If a run cannot be
 // removed it continues with the next; the error names all such runs.
 func Clean(parent string) (Report, error) {
 	if parent == "" {

@@ -47,7 +47,7 @@ func removeAt(dir int, name, path string) error {
 	}
 }
 
-// mostTries limits how often a directory is emptied while others write to it. A clean-up that
+// mostTries bounds the attempts to empty a directory while others write to it. A clean-up that
 // cannot see a run's process locks its directory as soon as the run has removed its own lock.
 const mostTries = 10
 

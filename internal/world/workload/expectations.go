@@ -29,7 +29,7 @@ func expect(all map[types.UID]map[types.UID]bool, owner, pod types.UID) {
 	all[owner][pod] = true
 }
 
-// Saw takes notice of a pod as the cache shows it; gone says that it was there.
+// Saw notes a pod in the cache's version; gone says that it was deleted.
 func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
 	delete(e.made[owner], pod.UID)
 	if gone || pod.DeletionTimestamp != nil {

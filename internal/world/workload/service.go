@@ -33,7 +33,7 @@ func Endpoints(cluster store.Reader, s *corev1.Service) []*corev1.Pod {
 	return pods
 }
 
-// Serves reports whether a pod is sent requests: it is ready, or the service does not ask.
+// Serves reports whether a pod receives requests: it is ready, or the service does not require it.
 func Serves(s *corev1.Service, pod *corev1.Pod) bool {
 	return s.Spec.PublishNotReadyAddresses || Ready(pod) && pod.DeletionTimestamp == nil
 }

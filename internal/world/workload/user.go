@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// RunsAs is the user and group of a pod's containers: of the first one, else the pod's, else root;
-// of no pod root, too.
+// RunsAs returns the user and group of a pod's containers: of the first container, otherwise the
+// pod's, otherwise root; root for no pod, too.
 func RunsAs(pod *corev1.Pod) (uid, gid int) {
 	if pod == nil {
 		return 0, 0

@@ -38,8 +38,8 @@ func Workers(n int) Options {
 	return o
 }
 
-// Rest is the error of a handler that wants its key again after a delay of its
-// own. The key's failures are kept, unless they are forgotten.
+// Rest is the error of a handler that requests its key again after a specific delay. The key's
+// failures are kept, unless they are forgotten.
 type Rest struct {
 	Why    string
 	For    time.Duration
@@ -155,7 +155,7 @@ func (q *Queue[K]) failed(p *kernel.Process, key K, err error) {
 	q.addAfter(key, rest.For, rest.Idle)
 }
 
-// take is the key that has waited longest. A queue that it leaves empty begins at the
+// take returns the key that has waited longest. A queue that it leaves empty begins at the
 // beginning again: most hold a few keys for a moment, and that ever so often.
 func (q *Queue[K]) take() K {
 	key := q.waiting[q.taken]
@@ -197,8 +197,8 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 	q.AddAfter(key, delay)
 }
 
-// AddAfter queues a key once d has passed. Of several delays under way for one
-// key only the one that ends first counts.
+// AddAfter queues a key once d has passed. Of several pending delays for one key only the one that
+// ends first counts.
 func (q *Queue[K]) AddAfter(key K, d time.Duration) { q.addAfter(key, d, false) }
 
 func (q *Queue[K]) addAfter(key K, d time.Duration, idle bool) {
@@ -232,7 +232,8 @@ func (q *Queue[K]) addAfter(key K, d time.Duration, idle bool) {
 // OnDelay registers f to be called when a key begins to wait for a delay.
 func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
 
-// Delayed are the keys that wait for a delay, and when it ends; not to be changed.
+// Delayed returns the keys that wait for a delay, with the ends of the delays; callers must not
+// modify it.
 func (q *Queue[K]) Delayed() map[K]time.Duration { return q.later }
 
 // Failures returns the number of consecutive failures of the key.
