@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Hazard is a known behaviour of real Kubernetes under faults. Because of it an effect comes late
-// or never, and no driver is to blame.
+// Hazard is a known behaviour of real Kubernetes under faults. It makes an effect late or prevents
+// it, and no driver is to blame.
 type Hazard struct {
 	// Is describes the behaviour, and Rules cite its sources.
 	Is    string

@@ -12,7 +12,7 @@ type Run struct {
 	// Belated: a call takes effect after its caller has continued. OfUser: a user or an
 	// administrator acts.
 	Belated, OfUser bool
-	// OfDriverAlone: the driver is to blame whatever others do.
+	// OfDriverAlone: the driver is to blame, whatever other parties do.
 	OfDriverAlone bool
 	// Party is the responsible party without a look at the choices of the run.
 	Party verdict.Blame

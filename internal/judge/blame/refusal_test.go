@@ -35,7 +35,7 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 }
 
 // Given a driver that a fault has killed, when no server answers at its socket until the run ends,
-// then it has refused nothing. A live driver does refuse, and so does one that was started again.
+// then it has refused nothing. A live driver does refuse, and a restarted one, too.
 func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 	fault := func(node string, verb trace.Verb) *trace.Event {
 		return trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: verb, Driver: "d"}.Entry(node).Event()

@@ -91,6 +91,5 @@ func (w *Watch) missingFrom(driver string, listed map[string]bool) (ids []string
 	return ids
 }
 
-// Detached takes notice of a volume that was detached at the driver itself, which Kubernetes does
-// not know.
+// Detached notes that a volume was detached at the driver itself, without Kubernetes.
 func (w *Watch) Detached(driver, handle, node string) { delete(w.of(driver, handle).since, node) }

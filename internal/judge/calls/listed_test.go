@@ -38,7 +38,7 @@ func (f *follower) listNothing(next string) {
 	f.call("Controller/ListVolumes", "", &csi.ListVolumesRequest{}, &csi.ListVolumesResponse{NextToken: next}, "", "")
 }
 
-// make lets the driver make the volume.
+// make makes the driver create the volume.
 func (f *follower) make() {
 	f.call("Controller/CreateVolume", "", &csi.CreateVolumeRequest{}, &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "v"}}, "", "")
 }

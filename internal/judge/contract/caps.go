@@ -30,7 +30,7 @@ type Caps struct {
 	Plugin, Controller, Node, Group Set
 }
 
-// Learn takes in the answer of a call; all but the capability calls are ignored.
+// Learn stores the capabilities in the answer of a call; it ignores calls for other things.
 func (c *Caps) Learn(resp proto.Message) {
 	switch r := resp.(type) {
 	case *csi.GetPluginCapabilitiesResponse:

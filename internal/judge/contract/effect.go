@@ -69,7 +69,7 @@ func CheckDetachOfDeleted(request *csi.ControllerUnpublishVolumeRequest, err err
 	return []verdict.Verdict{remark}
 }
 
-// RemovesOthers is that a call has removed a directory that the kubelet had made.
+// RemovesOthers returns the verdict that a call has removed a directory that the kubelet had made.
 func RemovesOthers(method, dir string) verdict.Verdict {
 	return Broken(method, removesOthers, verdict.Say("%s is gone, in which the kubelet keeps what it knows of the volume", dir))
 }
@@ -125,7 +125,7 @@ func CheckNotSmaller(method, path string, has, had int64) []verdict.Verdict {
 	return broken(method, MakesSmaller, "%s has %d bytes, a container had %d there", path, has, had)
 }
 
-// CheckGranted checks the capacity that an expansion answers against the largest one that the
+// CheckGranted compares the capacity in the answer to an expansion with the largest one that the
 // driver has answered for the volume. CSI "ControllerExpandVolume": a volume that is larger than
 // required stays as it is, and the answer is its capacity. After a failed expansion a claim may
 // request less. csi-resizer then requires less, and accepts every answer that is enough.

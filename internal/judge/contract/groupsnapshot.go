@@ -67,8 +67,8 @@ func (f *findings) group(g *csi.VolumeGroupSnapshot, caps Caps) {
 	}
 }
 
-// cutOf: a group has one snapshot of each requested volume, and no other. A snapshot that does not
-// name its volume is not checked here: it has to name it.
+// cutOf checks that a group has exactly one snapshot of each requested volume. A snapshot that does
+// not name its volume is not checked here: it has to name it.
 func (f *findings) cutOf(g *csi.VolumeGroupSnapshot, volumes []string) {
 	var sources []string
 	for _, s := range g.GetSnapshots() {

@@ -21,8 +21,8 @@ func isPluginName(name string) bool {
 	return true
 }
 
-// domainName: labels that begin and end with an alphanumeric, as RFC 1035 has them; a leading
-// digit is common in practice and left alone.
+// domainName accepts labels that begin and end with an alphanumeric character, as in RFC 1035; a
+// leading digit is common in practice and permitted.
 func domainName(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if label == "" || strings.HasPrefix(label, "-") || strings.HasSuffix(label, "-") {

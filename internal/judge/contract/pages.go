@@ -23,7 +23,7 @@ const (
 	maxRepeating = 100
 )
 
-// Turn takes in a page. It says why the list does not end, or nothing.
+// Turn takes in a page. It says why the list does not end; empty if it ends.
 func (p *Pages) Turn(page proto.Message) string {
 	token, ids := pageOf(page)
 	if token == "" {

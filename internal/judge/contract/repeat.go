@@ -20,9 +20,8 @@ type Outcome struct {
 	Answer proto.Message
 	// Mounts are the mounts at the paths of a request to a node, a line each.
 	Mounts []string
-	// Writable means that a volume that was published read-only can be written to where it is
-	// published. Within is a path at which a container that mounts it read-only can write; empty
-	// for none.
+	// Writable means that a volume that was published read-only is writable at its target path.
+	// Within is a path at which a container that mounts it read-only can write; empty for none.
 	Writable bool
 	Within   string
 	// Left is a file that remains at the place where a volume was published; empty for none.
@@ -40,8 +39,8 @@ type Listed struct {
 
 func (l Listed) String() string { return strings.TrimSpace(l.ID + " " + l.Nodes) }
 
-// CheckRepeat holds the outcome of a call that was made a second time, right after
-// its OK, against that of the first: the CSI spec wants both to be the same.
+// CheckRepeat compares the outcome of a call that was repeated, right after its OK, with the first
+// one: the CSI spec requires both to be the same.
 func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
 	field, detail := first.changedTo(second)
 	if detail.Text == "" {

@@ -7,7 +7,7 @@ import (
 
 // Sizes holds the known sizes of a volume where it is measured, in bytes.
 type Sizes struct {
-	// Least is its minimum size, by the answers to earlier calls; 0 if that is not known.
+	// Least is its minimum size, according to the answers to earlier calls; 0 if unknown.
 	Least int64
 	// Before is its size before it grew; 0 if it has not grown.
 	Before int64

@@ -1,6 +1,6 @@
 // Package data writes and reads the volumes of pods. Each container writes a few bytes that
 // identify its volume, and they are read again whenever the volume is published anew. So it detects
-// a driver that loses a volume's content or hands out that of another volume.
+// a driver that loses a volume's content or serves the content of another volume.
 package data
 
 import (
@@ -92,7 +92,7 @@ type record struct {
 	volume    string
 	pod, node string
 	since     time.Duration // when it had been written
-	foreign   bool          // foreign content is there: it is left alone
+	foreign   bool          // there is foreign content, which is not changed
 }
 
 // owner is the volume that the content names.

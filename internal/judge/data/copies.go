@@ -2,8 +2,8 @@ package data
 
 import "time"
 
-// Copy is an attempt to make a volume out of another, or a snapshot of one. A driver
-// may have done it although the attempt failed, and answer the next one with that.
+// Copy is an attempt to make a volume out of another, or a snapshot of one. A driver may have made
+// the copy although the attempt failed, and may answer the next attempt with it.
 type Copy struct {
 	Name string // of the request, the same in each attempt
 	From Volume

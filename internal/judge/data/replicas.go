@@ -9,7 +9,7 @@ type replica struct {
 	sync     string // that one
 }
 
-// Demoted takes notice that a volume was demoted, with all that was written to it copied.
+// Demoted notes that a volume was demoted after all writes to it were copied.
 func (c *Check) Demoted(v Volume, at uint64) {
 	r := c.replicas[v]
 	r.demoted, r.synced = at, c.contentOf(v).newest

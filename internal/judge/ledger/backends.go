@@ -118,8 +118,8 @@ func (a *accountant) snapshots(d *Backend, ids []string) {
 	}
 }
 
-// hasVolume reports whether a PersistentVolume has the handle, or had it and was
-// to leave the volume alone.
+// hasVolume reports whether a PersistentVolume has the handle, or had it and had to retain the
+// volume.
 func (a *accountant) hasVolume(driver, handle string) bool {
 	for _, s := range []*store.Store{a.Store, a.Elsewhere} {
 		if s == nil {
@@ -188,8 +188,8 @@ func (a *accountant) nodesByID(d *Backend) map[string][]string {
 	return nodes
 }
 
-// attachmentKnown reports whether there is a VolumeAttachment to one of the nodes that
-// may be meant by a node id.
+// attachmentKnown reports whether a VolumeAttachment exists to one of the nodes that a node id may
+// denote.
 func (a *accountant) attachmentKnown(d *Backend, handle, nodeID string, nodes []string) bool {
 	for _, node := range nodes {
 		name := volume.AttachmentName(handle, d.Driver, node)

@@ -45,7 +45,7 @@ type Entry struct {
 	Node string
 	// Detail describes the thing further.
 	Detail string
-	// Made is the event that made it, nil if that is not known.
+	// Made is the event that made it, nil if unknown.
 	Made *StepEvent
 	// Undo is the CSI call that should have removed it, and Undone the call that was made, nil if
 	// none was.
@@ -160,8 +160,8 @@ func seconds(d time.Duration) string {
 // leftBehind is the form of a verdict on an entry.
 const leftBehind verdict.Form = "left behind"
 
-// Verdict returns the verdict on the entry. The driver is to blame unless the call that removes
-// the thing never came, or a fault answered it in the driver's place.
+// Verdict returns the verdict on the entry. The driver is to blame unless the call that removes the
+// thing is missing, or a fault answered it in the driver's place.
 func (e Entry) Verdict() verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.LeftBehind, Form: leftBehind, Kind: string(e.Kind), Undo: e.Undo, Node: e.Node, Found: []string{e.Name}}
 	name := verdict.Say("%s: %s", verdict.Kept(leftBehind), verdict.Kept(e.Kind))
@@ -189,7 +189,8 @@ func (e Entry) Verdict() verdict.Verdict {
 	return v
 }
 
-// culprit is the call that should have removed the thing or, if none came, the event that made it.
+// culprit returns the call that should have removed the thing or, if it is missing, the event that
+// made it.
 func (e Entry) culprit() *trace.Event {
 	switch {
 	case e.Undone != nil:

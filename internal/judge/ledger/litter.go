@@ -49,7 +49,7 @@ func (h *History) litterOf(e *Entry, who string) {
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 
 // forgottenPublish notes that the kubelet had no outcome of NodePublishVolume, and then treated the
-// failure of a probe as final: it never unpublishes, and its own files about the volume stay.
+// failure of a probe as final: it never unpublishes, and its own files about the volume remain.
 // K-RACE-23, K-TRACE-8
 func (h *History) forgottenPublish(e *Entry, place Place) {
 	if e.Litter != "" || e.Undone != nil {

@@ -52,8 +52,8 @@ type Place struct {
 	Container bool
 }
 
-// Owned reports whether the place is that of a pod or a volume; others stay
-// whether there are pods and volumes or not.
+// Owned reports whether the place belongs to a pod or a volume; other places remain without pods
+// and volumes.
 func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle != "" }
 
 // IsShared reports whether places of different pods can lie below this one.

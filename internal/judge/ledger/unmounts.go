@@ -111,7 +111,7 @@ func (m *mounted) doubt(call *trace.Event) {
 	}
 }
 
-// isUncertain says of a gRPC code whether the driver may still be at work.
+// isUncertain reports for a gRPC code whether the driver may still be working.
 func isUncertain(code string) bool {
 	return code == "DeadlineExceeded" || code == "Canceled" || code == "Unavailable"
 }
@@ -132,7 +132,7 @@ func mountPath(call *trace.Event) string {
 	return ""
 }
 
-// Reset replaces the known mounts by those that are there now.
+// Reset replaces the known mounts by the current ones.
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
 // Started updates the known mounts after the start of a driver. It returns the driver's mounts that

@@ -12,7 +12,7 @@ import (
 )
 
 // Watch follows calls, to assign things to the calls that made them, and looks for mounts that
-// vanished although no call was to unmount them.
+// vanished although no call should have unmounted them.
 type Watch struct {
 	// Loops are the run's loop devices; nil if all is in memory.
 	Loops *workdir.Loops
@@ -64,8 +64,8 @@ func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
 	}
 }
 
-// shows reports whether a machine has mounts and processes of programs: of one in memory
-// all that is known is in the requests.
+// shows reports whether a machine has mounts and processes of programs: for a machine in memory
+// only the requests are known.
 func (w *Watch) shows(m machine.Machine) bool {
 	_, inMemory := m.(*machine.Memory)
 	return w.Loops != nil && !inMemory
@@ -100,8 +100,8 @@ func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	}
 }
 
-// sawAlready reports whether a machine's mounts are those that were looked at last:
-// then it returns the same slice.
+// sawAlready reports whether a machine's mounts are unchanged since the last look: then the machine
+// returns the same slice.
 func (w *Watch) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	before, again := w.seen[m.Name()]
 	w.seen[m.Name()] = table

@@ -9,15 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Left is a mount that a call was to remove and did not.
+// Left is a mount that a call should have removed but did not.
 type Left struct {
 	Undone  *trace.Event // the call that was to remove it
 	Verdict verdict.Verdict
 }
 
-// MountedStill returns the mounts of a volume that are still there when it has been detached from
-// the machine, although the call that had to remove them was answered OK. Mounts at the paths of
-// that call are reported when it returns.
+// MountedStill returns the mounts of a volume that remain after its detachment from the machine,
+// although the call that had to remove them was answered OK. Mounts at the paths of that call are
+// reported when it returns.
 func (w *Watch) MountedStill(m machine.Machine, detach *trace.Event) (all []Left) {
 	if !w.shows(m) {
 		return nil

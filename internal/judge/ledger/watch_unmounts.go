@@ -9,7 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// watchMounts looks for mounts of a machine that vanished although no call was to unmount them.
+// watchMounts looks for mounts of a machine that vanished although no call should have unmounted
+// them.
 func (w *Watch) watchMounts(m machine.Machine) {
 	now, changed := w.mountsNow(m)
 	if !changed {
@@ -19,7 +20,7 @@ func (w *Watch) watchMounts(m machine.Machine) {
 	w.report(m, w.unmounts.Saw(m.Name(), w.viewOf(m, now), byKubelet))
 }
 
-// Started looks whether a driver that has been started has taken off mounts that are in use.
+// Started checks whether a started driver has unmounted mounts that are in use.
 func (w *Watch) Started(m machine.Machine, driver string) {
 	if !w.shows(m) {
 		return
@@ -41,8 +42,7 @@ func (w *Watch) report(m machine.Machine, found []Unmount) {
 	}
 }
 
-// ResetMounts takes notice of a machine's mounts when others than drivers may have
-// taken some off.
+// ResetMounts stores a machine's current mounts when others than drivers may have unmounted some.
 func (w *Watch) ResetMounts(m machine.Machine) {
 	if !w.shows(m) {
 		return

@@ -58,7 +58,7 @@ func (j *Judge) Check(c Call, before Before, err error) {
 	case err != nil:
 		found = append(found, contract.CheckError(c.Method(), c.Request(), status.Code(err), caps)...)
 	default:
-		if c.Event().Response == c.Answer() { // not one that is known already
+		if c.Event().Response == c.Answer() { // unless it is known already
 			caps.Learn(c.Answer())
 		}
 		j.learnNode(c)
@@ -155,8 +155,8 @@ func (j *Judge) Seen(c Call, found []verdict.Verdict, rule string) []verdict.Ver
 }
 
 // checkUndone looks for mounts and files that NodeUnpublishVolume and NodeUnstageVolume leave
-// although they answer OK. A target that stays keeps the pod, and a mount that stays is under the
-// volume when it is detached. It is reported once.
+// although they answer OK. A remaining target keeps the pod, and a remaining mount is in use when
+// its volume is detached. It is reported once.
 func (j *Judge) checkUndone(c Call) []verdict.Verdict {
 	place, unpublishes := "", false
 	switch r := c.Request().(type) {

@@ -3,7 +3,7 @@ package outcome
 // Creations counts CreateVolume calls.
 type Creations struct{ Begun, Ended int }
 
-// Several reports whether more than one is under way.
+// Several reports whether several are in progress.
 func (c Creations) Several() bool { return c.Begun-c.Ended > 1 }
 
 // Creations counts the CreateVolume calls of a driver.

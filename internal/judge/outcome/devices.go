@@ -34,7 +34,7 @@ type deviceAt struct {
 	machine    sized
 }
 
-// sized is a machine that knows how large its block devices are.
+// sized is a machine that can measure its block devices.
 type sized interface {
 	// DeviceBytes returns the size of a block device, and an error for other files.
 	DeviceBytes(path string) (int64, error)
@@ -112,8 +112,8 @@ func (j *Judge) noteAsked(c Call) {
 	}
 }
 
-// NoteGranted notes the capacity that a driver answers to an expansion, whether or not its caller
-// ever gets the answer.
+// NoteGranted notes the capacity in a driver's answer to an expansion, even if its caller never
+// receives the answer.
 func (j *Judge) NoteGranted(c Call, answer proto.Message) {
 	expanded, is := answer.(*csi.ControllerExpandVolumeResponse)
 	if !is {

@@ -10,7 +10,7 @@ type Access struct{ Function, Place string }
 
 const dataRace verdict.Form = "data race"
 
-// DataRace is that a driver's program has a data race. Its name has the functions.
+// DataRace returns the verdict that a driver's program has a data race. Its name has the functions.
 func DataRace(plugin string, r Race) verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.Alive, Form: dataRace, Found: []string{r.First.Place, r.Second.Place}}
 	if r.First.Function == r.Second.Function {
