@@ -16,7 +16,7 @@ type answerFields struct {
 	Message string     `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
 }
 
-// answer: the driver does not receive the call, its caller receives an error.
+// answer makes the caller receive an error, without the driver receiving the call.
 var answer = &Effect{
 	Name:  fault.Answer,
 	Field: "code",

@@ -49,7 +49,7 @@ type Carrier interface {
 	Pass(into proto.Message) error
 	// PassShown passes the call, and records the system calls of the driver if the run shows them.
 	PassShown() error
-	// Deliver gives the call to the driver, whatever its caller did meanwhile.
+	// Deliver passes the call to the driver, whatever its caller did meanwhile.
 	Deliver(p *kernel.Process, into proto.Message) error
 	// TakeTime makes the call in a separate process, which continues even if its caller no longer
 	// waits.
@@ -66,11 +66,11 @@ type Carrier interface {
 	Other(f *fault.Fault, fullMethod string, request, answer proto.Message) Further
 	// Kill kills the victim of the fault, and restarts it as the fault says.
 	Kill(*fault.Fault)
-	// Act lets a user, an administrator or the node do something.
+	// Act makes a user, an administrator or the node act.
 	Act(fault.Action)
 }
 
-// Further is a call beside the one that a caller has made.
+// Further is an additional call beside the caller's call.
 type Further interface {
 	Answer() proto.Message
 	// Make gives it to the driver and records its outcome.

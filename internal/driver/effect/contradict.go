@@ -16,8 +16,8 @@ type contradictFields struct {
 	Contradict bool `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger or a smaller volume of the same name, or one without its source, to cut a snapshot of the same name from another volume, to publish a volume for a single writer at another path as well. Of CreateVolume, CreateSnapshot, ControllerPublishVolume and NodePublishVolume."`
 }
 
-// contradict: right after its OK the driver receives a call that the first one excludes, and must
-// reject it.
+// contradict sends the driver, right after its OK, a call that the first one excludes: the driver
+// must reject it.
 var contradict = &Effect{
 	Name:  fault.Contradict,
 	Field: "contradict",
@@ -33,7 +33,8 @@ var contradict = &Effect{
 	Do:      doContradict,
 }
 
-// contradiction is a request that cannot be granted beside another one, and its meaning in words.
+// contradiction is a request that cannot be granted in addition to another one, and its meaning in
+// words.
 type contradiction struct {
 	request proto.Message
 	words   string

@@ -19,7 +19,8 @@ type fillFields struct {
 	Fill bool `json:"fill,omitempty" doc:"Right after its OK a file of 4 MiB is written to the volume, and the driver program is called again, with the file and without it: used may not fall, and available rise, by so much. Of NodeGetVolumeStats of a file system."`
 }
 
-// fill: right after its OK the volume gets a large file, and is measured with it and without it.
+// fill writes a large file to the volume right after its OK, and measures the volume with it and
+// without it.
 var fill = &Effect{
 	Name:  fault.Fill,
 	Field: "fill",

@@ -21,7 +21,7 @@ type (
 	}
 )
 
-// holdRequest: the call reaches the driver later, even if its caller has given up.
+// holdRequest makes the call reach the driver later, even after its caller has given up.
 var holdRequest = &Effect{
 	Name:    fault.HoldRequest,
 	Field:   "holdRequest",

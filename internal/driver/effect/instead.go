@@ -15,7 +15,7 @@ type insteadFields struct {
 	Answer map[string]any `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not see the call, its caller gets this answer, with the fields of the protocol."`
 }
 
-// instead: the driver does not receive the call, its caller receives another answer.
+// instead makes the caller receive another answer, without the driver receiving the call.
 var instead = &Effect{
 	Name:  fault.Instead,
 	Field: "answer",

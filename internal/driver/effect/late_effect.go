@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// lateEffect: the driver receives the call after its caller has given up, and acts then. In a
+// lateEffect makes the driver receive the call, and act, after its caller has given up. In a
 // scenario this is a delayRequest that is longer than the caller's deadline.
 var lateEffect = &Effect{
 	Name:       fault.LateEffect,

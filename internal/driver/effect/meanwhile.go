@@ -2,7 +2,8 @@ package effect
 
 import "github.com/csisim/csisim/drivers/fault"
 
-// meanwhile: a user, an administrator or the node acts during the call, which continues normally.
+// meanwhile makes a user, an administrator or the node act during the call, which continues
+// normally.
 var meanwhile = &Effect{
 	Name: fault.Meanwhile,
 	InSearches: func(kind fault.Kind, c Called) []fault.Fault {

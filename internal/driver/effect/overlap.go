@@ -18,8 +18,9 @@ type overlapFields struct {
 	Overlap bool `json:"overlap,omitempty" doc:"The driver receives the call twice at once, as from a restarted caller, and may answer either with ABORTED. The effect must be that of one call. Only calls that change something are affected, and their callers do not notice."`
 }
 
-// overlap: the driver receives the call twice at once, as from a caller that lost its memory while
-// the driver worked. The caller receives the answer of one call, whatever the outcome of the other.
+// overlap makes the driver receive the call twice at once, as from a caller that lost its memory
+// while the driver worked. The caller receives the answer of one call, whatever the outcome of the
+// other.
 var overlap = &Effect{
 	Name:       fault.Overlap,
 	Field:      "overlap",
@@ -89,8 +90,8 @@ func (d *doubled) Invoke(ctx context.Context, method string, request, answer any
 		}
 	}
 	both.Wait()
-	// The requests are the same, so which of them got which answer is no matter; that the
-	// answers have the same order in every run is.
+	// The requests are the same, so the assignment of answers to them does not matter, but the
+	// order of the answers must be the same in every run.
 	first := 0
 	if rank(answers[1], errs[1]) < rank(answers[0], errs[0]) {
 		first = 1

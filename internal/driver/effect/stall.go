@@ -15,8 +15,8 @@ type stallFields struct {
 	Stall bool `json:"stall,omitempty" doc:"The driver program stands still in the call, before its second change of files, until its caller has given up and a minute more, and goes on then. Other calls come meanwhile: its caller asks again, and pods may come and go. A program that makes fewer changes, and a driver in Go code, acts at once; the answer is late."`
 }
 
-// stall: the driver's program stands still between two of its changes to files until its caller has
-// given up and called again. Where changes are not seen, it acts at once.
+// stall stops the driver's program between two of its changes to files until its caller has given
+// up and called again. Where changes are not seen, it acts at once.
 var stall = &Effect{
 	Name:  fault.Stall,
 	Field: "stall",
@@ -56,7 +56,7 @@ func doStall(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) erro
 	if errors.Is(err, ErrHeld) {
 		hold.Release()
 		err = c.Deliver(p, into)
-		check() // the same call may have come to its end meanwhile
+		check() // the same call may have ended meanwhile
 	}
 	return err
 }

@@ -53,7 +53,7 @@ const (
 	WindingUp = 2 * time.Second
 )
 
-// doTimeOut returns when the caller has given up and the driver does nothing any more.
+// doTimeOut returns when the caller has given up and the driver has stopped working on the call.
 func doTimeOut(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) error {
 	var err error
 	if c.InProcess() {
@@ -84,7 +84,7 @@ func deliverUntilDue(c Call, p *kernel.Process, f *fault.Fault, into proto.Messa
 		return err
 	}
 	p.Kernel().LetClockDecide(fmt.Sprintf("the deadline of %s passed while the driver worked on it: how it ends that is up to the real clock", c.Method()))
-	// A server that does not end the stream at the deadline answers when it goes on.
+	// A server that does not end the stream at the deadline answers when it continues.
 	goesOn := time.AfterFunc(2*programPatience, hold.Release)
 	defer goesOn.Stop()
 	err = c.Deliver(p, into)
@@ -92,7 +92,7 @@ func deliverUntilDue(c Call, p *kernel.Process, f *fault.Fault, into proto.Messa
 	return err
 }
 
-// windUp lets the program finish its work for a call after the deadline has passed.
+// windUp gives the program time to finish its work for a call after the deadline has passed.
 func windUp(c Call, hold *machine.Hold) {
 	c.WindsUp()
 	hold.Release()

@@ -17,7 +17,7 @@ var (
 	errTimeout = errors.New("context deadline exceeded (Client.Timeout exceeded while awaiting headers)")
 )
 
-// Get asks for /healthz, as the kubelet does. An error is a failure of the probe.
+// Get requests /healthz, as the kubelet does. An error is a failure of the probe.
 func (e *Endpoint) Get(p *kernel.Process, timeout time.Duration) error {
 	if e.server == nil || e.server.Group.Running() == 0 {
 		return errRefused

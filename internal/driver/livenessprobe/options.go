@@ -1,6 +1,6 @@
-// Package livenessprobe is the in-process equivalent of the livenessprobe sidecar, which
-// answers whether a driver is healthy, and of the kubelet's probe that asks it and restarts
-// the driver's container.
+// Package livenessprobe is the in-process equivalent of the livenessprobe sidecar, which reports
+// whether a driver is healthy, and of the kubelet's probe, which calls the sidecar and restarts the
+// driver's container.
 package livenessprobe
 
 import (

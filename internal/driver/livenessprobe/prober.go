@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Container is that of a driver, as its kubelet sees it.
+// Container describes the container of a driver for its kubelet.
 type Container struct {
 	// Began returns the time of its start; false while it does not run, or has no kubelet.
 	Began func() (time.Duration, bool)
@@ -38,8 +38,8 @@ type worker struct {
 	container Container
 	began     time.Duration // of the container that was probed last
 	failures  uint          // in a row
-	// healthy means that a probe has succeeded since the last restart. A container that never does
-	// may be restarted for ever, which does not keep a run busy.
+	// healthy means that a probe has succeeded since the last restart. A container that never
+	// becomes ready may be restarted for ever, which does not keep a run busy.
 	healthy bool
 }
 

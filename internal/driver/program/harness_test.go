@@ -76,7 +76,7 @@ func beDriver(mode, socket string) {
 	_ = server.Serve(listener)
 }
 
-// hoard takes ever more memory.
+// hoard allocates more and more memory.
 func hoard() {
 	for all := []byte{}; ; time.Sleep(time.Millisecond) {
 		all = append(all, make([]byte, 1<<20)...)

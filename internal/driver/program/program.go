@@ -87,7 +87,7 @@ func (p *Program) Lookups() []machine.Lookup {
 	return append(slices.Clone(p.lookups), p.last.Lookups()...)
 }
 
-// Kill ends the program at once, as a crash does: its socket stays.
+// Kill ends the program at once, like a crash: its socket remains.
 func (p *Program) Kill() error { return p.process.Kill() }
 
 // Stop ends the program with SIGTERM, and with SIGKILL if it takes longer than 2 s

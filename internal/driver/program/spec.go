@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Spec says which program serves which driver on which node. Command, Env and Dir
-// are Go templates over Fields.
+// Spec describes a program that serves a driver on a node. Command, Env and Dir are Go templates
+// over Fields.
 type Spec struct {
 	// Driver is the name that the driver must answer in GetPluginInfo. Default: any.
 	Driver string
@@ -70,9 +70,9 @@ type Spec struct {
 	// Memory bounds the memory of the program, in bytes: it is killed if it uses more. Default: 2
 	// GiB.
 	Memory int64
-	// Capabilities is that of machine.Command.
+	// Capabilities are as in machine.Command.
 	Capabilities []string
-	// SeesLookups is that of machine.Command.
+	// SeesLookups is as in machine.Command.
 	SeesLookups bool
 }
 

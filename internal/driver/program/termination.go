@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// Termination says how the latest instance ended, with the panic if its log shows one, and
+// Termination describes the end of the latest instance, with the panic if its log shows one, and
 // the lines of the log that show it.
 func (p *Program) Termination() (how string, log []string) {
 	how = p.Exit()
@@ -49,7 +49,7 @@ var rpcHandler = lazyregexp.New(`/csi\._(?:Identity|Controller|GroupController|N
 // goroutines follow it.
 const panicBytes = 512 << 10
 
-// isPanic reports whether a line is how Go, or Rust, begins to report its end.
+// isPanic reports whether a line is the first of a report of Go, or of Rust, about its end.
 func isPanic(line string) bool {
 	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
 		strings.HasPrefix(line, "thread '") && strings.Contains(line, "' panicked at ")

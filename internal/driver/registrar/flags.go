@@ -2,14 +2,14 @@ package registrar
 
 import "github.com/csisim/csisim/internal/driver/sidecar"
 
-// Program is how the sidecar's flags and manifests name it.
+// Program is the sidecar's name in flags and manifests.
 const Program = "node-driver-registrar"
 
 // Refused is a registrar's reaction if the kubelet refuses the driver.
 type Refused string
 
-// A registrar that is refused exits, as node-driver-registrar does (C-REG-3), or stays, as others
-// do.
+// A refused registrar exits, as node-driver-registrar does (C-REG-3), or continues to run, as
+// others do.
 const (
 	RefusedExits Refused = "exit"
 	RefusedStays Refused = "stay"

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Name is how traces name a registrar.
+// Name is a registrar's name in traces.
 const Name = "registrar"
 
 // Options say which driver is offered where.
@@ -37,7 +37,7 @@ type Options struct {
 	// counted from 1; a negative delay leaves it down until Start. Default: sidecar.CrashLoop.
 	RestartDelay func(n int) time.Duration
 	// StaysWhenRefused leaves the program running when the kubelet refuses the driver, as
-	// registrars do that are not node-driver-registrar. Default: false, it exits. C-REG-3
+	// registrars other than node-driver-registrar do. Default: false, it exits. C-REG-3
 	StaysWhenRefused bool
 }
 

@@ -96,7 +96,7 @@ func (r *Registrar) watchEndpoint(p *kernel.Process) (stop func(), err error) {
 		return nil, err
 	}
 	wake := p.Wake
-	if !wire.InProcess(m) { // events come on threads of their own
+	if !wire.InProcess(m) { // events arrive on other threads
 		wake = func() { r.world.Kernel.Arrive(p.Name()+" sees the driver's socket", p.Wake) }
 	}
 	return m.Watch(dir, func(e machine.Event) {

@@ -29,7 +29,7 @@ func newServer(r *Registrar, p *kernel.Process) *server {
 		}
 		p.Wake()
 	}
-	if !wire.InProcess(r.options.Machine) { // calls come on threads of their own
+	if !wire.InProcess(r.options.Machine) { // calls arrive on other threads
 		deliver, name := s.notify, p.Name()+" is notified"
 		s.notify = func(verdict *registration.RegistrationStatus) {
 			r.world.Kernel.Arrive(name, func() { deliver(verdict) })

@@ -17,20 +17,19 @@ import (
 )
 
 const (
-	// connectTimeout is for how long a sidecar tries to connect before it exits. C-LIB-1
+	// connectTimeout bounds the time that a sidecar tries to connect before it exits. C-LIB-1
 	connectTimeout = 30 * time.Second
 	// retryInterval is the pause between two attempts to connect, and between two
 	// probes. C-LIB-1, C-LIB-2
 	retryInterval = time.Second
 )
 
-// Patience is for how long a sidecar waits for the answers to its first questions, in
-// virtual time.
+// Patience bounds the virtual time that a sidecar waits for the answers to its first requests.
 type Patience struct {
 	// Probe is the deadline of each Probe.
 	Probe time.Duration
-	// Answer is the deadline of each further question; Together has all of them share
-	// one.
+	// Answer is the deadline of each further request; Together makes all of them share one
+	// deadline.
 	Answer   time.Duration
 	Together bool
 }
@@ -127,7 +126,7 @@ func (c *connector) probeForEver() error {
 	}
 }
 
-// probe: an answer that does not say whether the driver is ready means that it is. C-LIB-2
+// probe treats an answer without readiness as ready. C-LIB-2
 func (c *connector) probe() (ready bool, err error) {
 	if _, err := c.site.Machine.Lstat(c.site.Socket); err != nil {
 		return false, status.Errorf(codes.Unavailable, "connection error: %v", err)

@@ -25,8 +25,8 @@ type Flags struct {
 	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
 	// Restart is for when it has exited. Default: RestartAlways.
 	Restart Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
-	// LeaderElection lets the sidecar work only while it holds a Lease. Default: true with
-	// several replicas, false with one. C-LIB-4
+	// LeaderElection makes the sidecar work only while it holds a Lease. Default: true with several
+	// replicas, false with one. C-LIB-4
 	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
 	// LeaseDuration is the time for which a lease that is not renewed prevents others from leading.
 	// RenewDeadline bounds the time for which a leader tries to renew it before it exits.
@@ -39,7 +39,7 @@ type Flags struct {
 	Replica int `json:"-"`
 	// Pod is the name of the pod, by which a leader is known.
 	Pod string `json:"-"`
-	// Election is that of the replicas. Default: there is one replica.
+	// Election is the election of the replicas. Default: there is one replica.
 	Election *Election `json:"-"`
 }
 

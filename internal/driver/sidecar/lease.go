@@ -67,8 +67,8 @@ func (c *candidate) try(p *kernel.Process) bool {
 	return c.write(p)
 }
 
-// leads reports whether the lease was the sidecar's when it was last seen; that of an earlier
-// start of its container is, too.
+// leads reports whether the sidecar held the lease when it was last observed; a lease of an earlier
+// start of its container counts, too.
 func (c *candidate) leads() bool { return ptr.Deref(c.observed.HolderIdentity, "") == c.identity }
 
 func (c *candidate) valid(p *kernel.Process) bool {

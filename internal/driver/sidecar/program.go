@@ -51,7 +51,7 @@ func (s *Program) start() {
 	s.current.component.SetPace(s.pace)
 }
 
-// SetPace gives the sidecar, as it runs and whenever it is started again, its pace.
+// SetPace sets the pace of the running sidecar, and of its later starts.
 func (s *Program) SetPace(p *component.Pace) {
 	s.pace = p
 	if s.current != nil {
@@ -123,7 +123,7 @@ func (l *Life) Connect(p *kernel.Process, wire *wire.Wire, site wire.Site, patie
 	return d
 }
 
-// Failed ends the sidecar while it begins; it does not return.
+// Failed ends the sidecar during its start; it does not return.
 func (l *Life) Failed(p *kernel.Process) {
 	l.connected = false
 	l.exit()
@@ -166,8 +166,8 @@ func (l *Life) exit() {
 	})
 }
 
-// await is housekeeping for a program that never got to know its driver: that may go on
-// for ever.
+// await counts as housekeeping for a program that never reached its driver: its restarts may
+// continue for ever.
 func (l *Life) await(p *kernel.Process, delay time.Duration) {
 	if l.connected {
 		p.Sleep(delay)

@@ -133,8 +133,8 @@ func seconds(at ...float64) (all []time.Duration) {
 	return all
 }
 
-// C-LIB-1: 30 s are given to connect, then the program exits; the kubelet restarts it, ever
-// later.
+// C-LIB-1: the program has 30 s to connect, then it exits; the kubelet restarts it with growing
+// delays.
 func TestASidecarThatFindsNoDriverExitsAndIsRestarted(t *testing.T) {
 	p := newPod(t)
 	p.start()
@@ -221,8 +221,8 @@ func TestQuestionsMayShareADeadline(t *testing.T) {
 	}
 }
 
-// C-LIB-1: the end of its driver ends a sidecar, whether or not it calls; it is restarted at once
-// and waits for the driver.
+// C-LIB-1: the end of its driver ends a sidecar, even if the sidecar makes no calls; it is
+// restarted at once and waits for the driver.
 func TestASidecarThatLosesItsDriverExits(t *testing.T) {
 	p := newPod(t)
 	p.serve()

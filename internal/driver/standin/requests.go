@@ -26,7 +26,7 @@ type Access struct {
 
 // Request is one HTTP request that a stand-in received.
 type Request struct {
-	// Method and Path are those of the request; Route is the path without names of things:
+	// Method and Path are taken from the request; Route is the path without names of things:
 	// "/volumes/*".
 	Method, Path, Route string
 	// Status is the status of the answer; 0 if the connection was reset.
@@ -88,8 +88,8 @@ func (w *Watch) Seen() []Request {
 	return slices.Clone(w.seen)
 }
 
-// Decide decides on a request: whether the interference is for it. An interference that makes lists
-// stale skips lists that cannot be stale.
+// Decide reports whether the interference is for a request. An interference that makes lists stale
+// skips lists that cannot be stale.
 func (w *Watch) Decide(r Request) (Interference, bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()

@@ -14,8 +14,8 @@ import (
 
 // StandIn is one service of a run. Its methods are called one after the other.
 type StandIn interface {
-	// Start begins it. Dir is a directory of the host, which goes with the run; programs
-	// find it under the same path.
+	// Start begins it. Dir is a directory of the host, which is deleted with the run; programs find
+	// it under the same path.
 	Start(dir string) error
 	// Furnish prepares a machine, before its first program. Its mounts outlast a power-off.
 	Furnish(Node) error

@@ -31,7 +31,7 @@ func (w *Work) Called(p Program) {
 	}
 }
 
-// mayWork reports whether a program may work at a time at which it is to be looked.
+// mayWork reports whether a program may be working at a time at which a check is due.
 func (s *programs) mayWork(now time.Duration) bool {
 	return len(s.called) > 0 && now >= s.looked+lookPeriod
 }
@@ -45,8 +45,8 @@ const (
 	longestPause = 10 * time.Millisecond
 )
 
-// awaitPrograms lets wall time pass while a program that was called works, and reports whether it
-// did.
+// awaitPrograms waits for some wall time while a program that was called works, and reports whether
+// it did.
 func (w *Work) awaitPrograms(wake <-chan struct{}) bool {
 	s := &w.programs
 	for len(s.called) > 0 && !s.called[0].Working() {

@@ -13,8 +13,7 @@ import (
 // Default is the default limit of the wall time that virtual time waits for one piece of work.
 const Default = 30 * time.Second
 
-// Work is the unfinished work of the drivers of one run. It is used by the kernel's goroutine
-// alone.
+// Work is the unfinished work of the drivers of one run. Only the kernel's goroutine uses it.
 type Work struct {
 	limit      time.Duration
 	experience *Experience
@@ -30,7 +29,7 @@ type piece struct {
 	virtual           time.Duration // when it was announced last
 	real              time.Time     // the same in wall time
 	first             time.Time     // when it was announced first
-	given             bool          // no more time is given to it
+	given             bool          // it gets no more time
 	waited            bool
 }
 
@@ -117,8 +116,7 @@ func (w *Work) Hold(to time.Duration, wake <-chan struct{}) bool {
 	return true
 }
 
-// Await lets wall time pass until something of a kind is done, for which nothing virtual has to
-// happen.
+// Await waits for some wall time until work of a kind is done that needs no virtual event.
 func (w *Work) Await(ctx context.Context, kind string, done func() bool) {
 	began, pause := time.Now(), firstAwaited
 	for ctx.Err() == nil && time.Since(began) < w.experience.limit(kind, w.limit) {
@@ -134,14 +132,14 @@ func (w *Work) Await(ctx context.Context, kind string, done func() bool) {
 	}
 }
 
-// The first pause until it is looked again whether something is done, and the longest.
+// The first and the longest pause between two checks whether the work is done.
 const (
 	firstAwaited   = 5 * time.Millisecond
 	longestAwaited = 100 * time.Millisecond
 )
 
-// slowest returns the piece of work for which the clock is held longest, and for how long; nil if
-// it is held for none.
+// slowest returns the piece of work for which the clock is held longest, and that time; nil if the
+// clock is not held.
 func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration) {
 	for _, p := range w.pieces {
 		if w.hasHadItsTime(p) {
@@ -155,10 +153,10 @@ func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration)
 	return slowest, longest
 }
 
-// shortestStretch is the least wall time that work gets before a retry that comes later than that.
+// shortestStretch is the least wall time that work gets before a later retry.
 const shortestStretch = 3 * time.Second
 
-// stretch bounds how long the clock is held until the next retry, which may come after
+// stretch bounds the time for which the clock is held until the next retry, which may follow after
 // minutes of virtual time. Work gets at least twice the time that it has taken so far.
 func (p *piece) stretch() time.Duration { return max(shortestStretch, 2*p.real.Sub(p.first)) }
 
@@ -171,7 +169,7 @@ func (w *Work) hasHadItsTime(p *piece) bool {
 	return p.given
 }
 
-// pass lets wall time pass, or less if something comes, and accounts for it.
+// pass waits for some wall time, or less if an arrival wakes it, and accounts for the wait.
 func (w *Work) pass(kind string, wait time.Duration, wake <-chan struct{}) {
 	began := time.Now()
 	timeout := time.NewTimer(wait)

@@ -105,9 +105,9 @@ func BenchmarkSocket(b *testing.B) {
 	})
 }
 
-// BenchmarkShare measures the part of a call's time that is csisim's own: bare calls to a driver in
-// another process and calls through the kernel and the wire take turns. The median of the
-// difference is to stay below 0.2 ms.
+// BenchmarkShare measures the part of a call's time that csisim itself uses: bare calls to a driver
+// in another process alternate with calls through the kernel and the wire. The median of the
+// difference must stay below 0.2 ms.
 func BenchmarkShare(b *testing.B) {
 	m := program(b)
 	bare, closer, err := m.DialSocket(socket)

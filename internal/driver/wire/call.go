@@ -144,7 +144,7 @@ func (c *call) Pass(into proto.Message) error {
 	return c.forward(c.process, into, c.site.Deadline)
 }
 
-// Deliver gives a held call to the driver whatever its caller did meanwhile.
+// Deliver passes a held call to the driver, whatever its caller did meanwhile.
 func (c *call) Deliver(p *kernel.Process, into proto.Message) error {
 	return c.forward(p, into, p.Elapsed()+lateCall)
 }
@@ -188,7 +188,8 @@ func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Dura
 	return c.receive(into, err, began)
 }
 
-// spent returns the measure of the patience that the call spends; nil if its program is not known.
+// spent returns the function that measures the patience spent by the call; nil if its program is
+// not known.
 func (c *call) spent() func(time.Duration) time.Duration {
 	program := c.Program()
 	if program == nil || c.wire.Work == nil {

@@ -67,9 +67,9 @@ func (w *Wire) forget(s Site, err error) {
 	w.Forget(s.Machine, s.Socket)
 }
 
-// Forget closes the connection to a socket after its server has exited. The next caller dials anew,
-// as the kubelet does for each call (K-RPC-2), and does not depend on whether the end of the old
-// connection has been noticed yet.
+// Forget closes the connection to a socket after its server has exited. The next caller dials
+// again, as the kubelet does for each call (K-RPC-2), even if the end of the old connection has not
+// been noticed yet.
 func (w *Wire) Forget(m machine.Machine, socket string) {
 	key := address{m.Name(), socket}
 	if c, ok := w.connections[key]; ok {

@@ -49,7 +49,7 @@ func (e *RestartError) Error() string {
 func (e *RestartError) Unwrap() error { return e.Err }
 
 // Verdict returns the verdict on a component that does not start again. The driver is to blame if
-// its program exits; all other errors may be those of a slow machine.
+// its program exits; a slow machine may cause all other errors.
 func (e *RestartError) Verdict() verdict.Verdict {
 	if judged := (interface{ Verdict() verdict.Verdict })(nil); errors.As(e.Err, &judged) {
 		return judged.Verdict() // another release was started

@@ -82,7 +82,7 @@ func (c *call) Answered(answer proto.Message, err error, began time.Time) {
 // Kill kills the victim of a fault, and restarts it as the fault says.
 func (c *call) Kill(f *fault.Fault) { c.wire.KillAndRestart(f, c.site, c.method) }
 
-// Act lets a user, an administrator or the node do something.
+// Act makes a user, an administrator or the node act.
 func (c *call) Act(action fault.Action) { c.wire.Act(action, c.faultSite()) }
 
 // WatchRequests watches and disturbs the HTTP requests of the called program.

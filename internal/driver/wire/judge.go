@@ -48,7 +48,7 @@ func (c *call) Process() *kernel.Process { return c.process }
 // Deadline is the virtual time at which the caller gives up.
 func (c *call) Deadline() time.Duration { return c.site.Deadline }
 
-// Machine is that of the called socket.
+// Machine is the machine of the called socket.
 func (c *call) Machine() machine.Machine { return c.site.Machine }
 
 // InProcess reports whether the driver is Go code of this process.

@@ -47,8 +47,8 @@ func (w *Wire) sent(request proto.Message) proto.Message {
 	return own
 }
 
-// rename replaces one text by another in all fields of a message. It reports whether
-// there is any; if they are the same nothing is changed.
+// rename replaces one text by another in all fields of a message. It reports whether a field
+// contains the text, and changes nothing if both texts are equal.
 func rename(m protoreflect.Message, from, to string) (found bool) {
 	text := func(kind protoreflect.Kind, v protoreflect.Value, set func(protoreflect.Value)) {
 		switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// Chance lets the strategy of a run decide whether a fault applies to a call that changes
+// Chance makes the strategy of a run decide whether a fault applies to a call that changes
 // something.
 type Chance interface {
 	// AtCall returns the fault that applies to the call; nil for none. Watched means that the call
@@ -25,8 +25,8 @@ func (c *call) drawn() *fault.Fault {
 	return c.wire.Chance.AtCall(c.faultSite(), program != nil && program.IsWatched(), c.label())
 }
 
-// label names the call among those of a run, but for how often it was made: the method, the
-// volume, the node and the driver.
+// label names the call among the calls of a run, without their number: the method, the volume, the
+// node and the driver.
 func (c *call) label() string {
 	words := []string{path.Base(c.method)}
 	if volume := contract.VolumeOf(c.request); volume != "" {

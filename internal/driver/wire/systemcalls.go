@@ -80,7 +80,7 @@ func named(name string) string {
 	return temporary().ReplaceAllString(name, "*$1")
 }
 
-// PassShown gives the call to the driver and records its system calls, if they are to be.
+// PassShown passes the call to the driver, and records its system calls if they are observed.
 func (c *call) PassShown() error {
 	if c.wire.ShowSystemCalls && fault.HasEffect(path.Base(c.method)) {
 		if w := c.WatchCalls("system calls of "+c.site.Driver, machine.Interference{}); w != nil {

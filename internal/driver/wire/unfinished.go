@@ -35,8 +35,7 @@ func (c *call) noteWork(answer proto.Message, err error) {
 	c.noteNodes(answer)
 }
 
-// noteCallWork notes whether the driver still works on the volume, or whatever else the call is
-// about.
+// noteCallWork notes whether the driver still works on the subject of the call, such as a volume.
 func (c *call) noteCallWork(err error) {
 	about := contract.VolumeOf(c.request)
 	if about == "" || !c.changes() {

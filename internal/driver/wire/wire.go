@@ -42,10 +42,10 @@ type Wire struct {
 	// RealClock says that drivers and their callers follow the real clock: times in answers
 	// stay as drivers say them.
 	RealClock bool
-	// Latencies are the times that calls take longer in virtual time, by the name of the call such
-	// as "CreateVolume", if the kernel measures calls. Default: none.
+	// Latencies are times that are added to calls in virtual time, by the name of the call such as
+	// "CreateVolume", if the kernel measures calls. Default: none.
 	Latencies map[string]Latency
-	// ProgramAt returns the program that serves a socket; nil if no program of the run does.
+	// ProgramAt returns the program that serves a socket; nil for a socket of another program.
 	// Default: always nil.
 	ProgramAt func(Site) *machine.Process
 	// ServiceAt returns the access of the program that serves a socket to a stand-in that shows its

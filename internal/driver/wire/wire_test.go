@@ -60,8 +60,8 @@ func newLine(t *testing.T, on machine.Machine, patience time.Duration) *line {
 	return l
 }
 
-// stage makes one call with a deadline of two minutes and returns its error and
-// the virtual time at which its caller had it.
+// stage makes one call with a deadline of two minutes, and returns its error and the virtual time
+// at which its caller received it.
 func (l *line) stage(t *testing.T) (at time.Duration, failure error) {
 	t.Helper()
 	done := false

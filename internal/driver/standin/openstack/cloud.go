@@ -25,7 +25,7 @@ type Options struct {
 	Multiattach []string `json:"multiattach,omitempty" example:"[shared]" doc:"The types with volumes that can be attached to several servers."`
 	Zones       []string `json:"zones,omitempty" example:"[nova]" doc:"The availability zones of volumes beside those of the nodes; default nova."`
 	Quota       Quota    `json:"quota,omitempty" doc:"The most that the project may have; default no limit."`
-	// Settle counts looks and not time, so that a run does not depend on the machine's speed.
+	// Settle counts requests and not time, so that a run does not depend on the machine's speed.
 	Settle uint `json:"settle,omitempty" doc:"How often a state such as creating is seen before the next one, available, follows; default 0: the driver sees it in the answer to its request only."`
 }
 
@@ -137,7 +137,7 @@ func (c *Cloud) Recover() error {
 	return nil
 }
 
-// fails reports whether an operation is to fail, and how.
+// fails reports whether an operation has to fail, and how.
 func (c *Cloud) fails(operation string) (standin.Failure, bool) {
 	i := slices.IndexFunc(c.failures, func(f standin.Failure) bool { return f.Operation == operation })
 	if i < 0 {

@@ -49,8 +49,9 @@ func (c *Cloud) page(request *http.Request, name string, all []view) (answer, er
 	return answer{status: http.StatusOK, body: body}, nil
 }
 
-// atLeast says whether a request asks for a microversion of a service's API: volume 3.42,
-// compute 2.60. Only the number after the point is compared, for there is one major version.
+// atLeast reports whether a request asks for a microversion of a service's API or a later one:
+// volume 3.42, compute 2.60. Only the number after the point is compared, for there is one major
+// version.
 func atLeast(request *http.Request, header, service string, minor int) bool {
 	version, found := strings.CutPrefix(request.Header.Get(header), service+" ")
 	_, number, dotted := strings.Cut(version, ".")
