@@ -38,7 +38,7 @@ func (r *Result) Compared() (first, last Level) {
 	return levels[0], levels[len(levels)-1]
 }
 
-// Growing are the kinds of calls that take ever longer.
+// Growing returns the kinds of calls that take longer the more volumes exist.
 func (r *Result) Growing() (methods []string) {
 	if r.Largest() == nil {
 		return nil
@@ -68,8 +68,8 @@ const (
 	notableOpensRatio = 2
 )
 
-// opens names the file that a call opens most often, if it opens it more often the more volumes
-// there are; otherwise it is empty.
+// opens names the file that a call opens most often, if the number of opens grows with the volumes;
+// otherwise it is empty.
 func (r *Result) opens(method string) string {
 	first, last := r.Compared()
 	few, many := r.opened(method, first.Volumes), r.opened(method, last.Volumes)

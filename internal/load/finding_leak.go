@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A resource of one program that grows in each run and does not come back is reported from these
-// amounts on, in all, and for each volume. The first calls of a program fill its heap.
+// A resource of one program that grows in each run and is not released is reported from these
+// amounts on, in total and for each volume. The first calls of a program fill its heap.
 var leaking = []struct {
 	name             string
 	of               func(Use) int64
@@ -22,7 +22,7 @@ var leaking = []struct {
 	{"mounts", func(u Use) int64 { return u.Mounts }, 5, 0.1, number("mount")},
 }
 
-// leaks finds resources that are not free after all volumes are gone.
+// leaks finds resources that are not released after all volumes were deleted.
 func leaks(r *Result) (all []Finding) {
 	last := r.Largest()
 	for _, resource := range leaking {

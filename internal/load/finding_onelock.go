@@ -21,7 +21,7 @@ const (
 // different kinds overlap.
 func (r *Result) oneAtATime() (texts []string) {
 	if r.Levels[0].Volumes > 1 {
-		return nil // it is not known how long a call takes alone
+		return nil // the time of a single call is not known
 	}
 	gaps := r.Largest().gaps()
 	for _, method := range r.Methods() {

@@ -37,7 +37,7 @@ func serialized(r *Result) (found []Finding) {
 // serialized describes how calls of one kind wait for each other; empty if they overlap.
 func (r *Result) serialized(method string) string {
 	if r.Levels[0].Volumes > 1 {
-		return "" // it is not known how long a call takes alone
+		return "" // the time of a single call is not known
 	}
 	if busy := r.Largest().busyAt(method); busy == 0 || busy > mostBusy {
 		return ""

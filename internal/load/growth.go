@@ -7,8 +7,8 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Growth is how the time of something grows with the number of volumes: 1 in proportion, 2 with
-// its square. Low and High bound it with a confidence of 95 %.
+// Growth is the exponent with which the time of something grows with the number of volumes: 1 in
+// proportion, 2 with its square. Low and High bound it with a confidence of 95 %.
 type Growth struct {
 	Exponent float64 `json:"exponent"`
 	Low      float64 `json:"low"`
@@ -21,8 +21,9 @@ func (g Growth) String() string { return fmt.Sprintf("%.2f (%.2f to %.2f)", g.Ex
 // calls of a program decide.
 const leastLevel = 10
 
-// GrowthOf returns how the time in which a driver works on calls of one kind grows with the number
-// of volumes. It is not known of calls that are not made for each volume, or with one level.
+// GrowthOf returns the growth, with the number of volumes, of the time in which a driver works on
+// calls of one kind. It is unknown for calls that are not made for each volume, or with only one
+// level.
 func (r *Result) GrowthOf(method string) (Growth, bool) {
 	var xs, ys []float64
 	for _, l := range r.counted() {

@@ -35,11 +35,11 @@ const (
 // Shapes are all shapes.
 var Shapes = []Shape{Burst, Ramp, Churn, Move, Restart, Snapshot, Expand, Block}
 
-// Clock is how time passes in a load.
+// Clock determines how time passes in a load.
 type Clock string
 
 const (
-	// Virtual: calls take the time that the driver takes, and waits of Kubernetes no real time.
+	// Virtual: calls take as long as the driver takes, and waits of Kubernetes take no real time.
 	Virtual Clock = "virtual"
 	// RealTime: everything takes its time.
 	RealTime Clock = "real"
@@ -55,7 +55,7 @@ type Plan struct {
 	// Runs is the number of times that each level is played in its cluster, with fresh volumes.
 	Runs  int   `json:"runs"`
 	Clock Clock `json:"clock"`
-	// Duration is that of a ramp or a churn, in cluster time.
+	// Duration is the duration of a ramp or a churn, in cluster time.
 	Duration time.Duration `json:"duration,omitempty"`
 	// Rate is the number of volumes that a churn replaces per second.
 	Rate float64 `json:"rate,omitempty"`

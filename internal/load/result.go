@@ -18,8 +18,8 @@ type Result struct {
 	Machine Machine `json:"machine"`
 	Plan    Plan    `json:"plan"`
 	Levels  []Level `json:"levels"`
-	// Opened are the files that the driver opens in calls that take ever longer. It is empty if no
-	// call's time grows, or if csisim cannot see the driver's system calls.
+	// Opened are the files that the driver opens in calls that take longer the more volumes exist.
+	// It is empty if no call's time grows, or if csisim cannot see the driver's system calls.
 	Opened []Opened `json:"opened,omitempty"`
 	// Ended is the reason why the load ended early; empty if it did not.
 	Ended string `json:"ended,omitempty"`
@@ -86,9 +86,9 @@ type Phase struct {
 	Real int64 `json:"real"`
 	// CPU is the processor time of the driver in it, in microseconds.
 	CPU int64 `json:"cpu"`
-	// Busy is the mean number of busy threads of the driver's programs; 0 if it is not known. A
-	// busy thread runs or waits for a processor or a disk. The mean is over the moments with a
-	// Crowd of calls and at least one busy thread.
+	// Busy is the mean number of busy threads of the driver's programs; 0 if unknown. A busy thread
+	// runs or waits for a processor or a disk. The mean is over the moments with a Crowd of calls
+	// and at least one busy thread.
 	Busy float64 `json:"busy"`
 	// Ran and Delayed are the times for which the driver's threads ran, and waited for a processor,
 	// in microseconds; 0 if unknown.

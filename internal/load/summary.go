@@ -138,8 +138,8 @@ type edge struct {
 	open int // calls under way from then on, more or less than before
 }
 
-// edges are the beginnings and ends of all calls, in the order of time; of equal ones the ends
-// come first.
+// edges returns the beginnings and ends of all calls, in the order of time; of equal times the ends
+// are first.
 func (c *Calls) edges() []edge {
 	var all []edge
 	for i, began := range c.Began {
@@ -162,7 +162,7 @@ type Step struct {
 	Open int
 }
 
-// InFlight returns how many calls are under way over time.
+// InFlight returns the number of calls in progress over time.
 func (c *Calls) InFlight() (steps []Step) {
 	open := 0
 	for _, e := range c.edges() {
@@ -181,8 +181,8 @@ func (c *Calls) inFlight() (most int) {
 	return most
 }
 
-// crowded returns how long at least some number of calls were under way at once, in seconds, and
-// how many calls ended in that time.
+// crowded returns the time, in seconds, during which at least some number of calls were in progress
+// at once, and the number of calls that ended in that time.
 func (c *Calls) crowded(least int) (seconds float64, ended int) {
 	open, since := 0, int64(0)
 	for _, e := range c.edges() {
@@ -278,7 +278,7 @@ func (l Level) Stages() (all []StageSummary) {
 	return all
 }
 
-// Use is that of all programs of the driver at a point of the last run.
+// Use returns the use of all programs of the driver at a point of the last run.
 func (l Level) Use(at string) Use {
 	if len(l.Runs) > 0 {
 		for _, s := range l.Runs[len(l.Runs)-1].Samples {

@@ -54,7 +54,7 @@ func (p *player) upAtOnce() error {
 	return err
 }
 
-// stay lets the volumes be used for a while.
+// stay waits while the volumes are in use.
 func (p *player) stay() error {
 	p.sample("up")
 	return p.phase("stay", func() error { return p.Advance(statistics) })

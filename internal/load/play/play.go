@@ -101,15 +101,15 @@ type player struct {
 	alive  []life
 }
 
-// life is that of a pod and its volumes.
+// life is the life of a pod and its volumes.
 type life struct {
 	name, node string
 	pod        string   // its name
 	claims     []string // the names of its claims
 }
 
-// Play plays all levels, the smallest first; several builds take turns. It returns a result for
-// each build. If a level cannot be played to its end, the result says so and has the part that was
+// Play plays all levels, the smallest first; several builds alternate. It returns a result for each
+// build. If a level cannot be played to its end, the result says so and has the part that was
 // played. The error is that of a cluster that cannot start.
 func Play(ctx context.Context, o Options) ([]*load.Result, error) {
 	var results []*load.Result
@@ -163,7 +163,7 @@ func (o Options) level(ctx context.Context, volumes int) (levels []*load.Level, 
 	}
 	for number := range o.Plan.Runs {
 		for i := range players {
-			// The one that was last is first: neither has an advantage.
+			// The build that was last is first: neither has an advantage.
 			p := players[(i+number)%len(players)]
 			p.number = number + 1
 			if err := p.once(); err != nil {

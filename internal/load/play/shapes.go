@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// shape is how all lives begin, and their course until they end.
+// shape is the beginning of all lives, and their course until they end.
 type shape struct{ up, between func(*player) error }
 
 var shapes = map[load.Shape]shape{
