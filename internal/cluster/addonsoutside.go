@@ -44,7 +44,7 @@ func (a AddonsOutside) server() (api *apiserver.Server) {
 	return api
 }
 
-// Left is for how long a caller still waits.
+// Left is the time for which a caller still waits.
 func (AddonsOutside) Left(caller context.Context) time.Duration {
 	if end, ok := caller.Deadline(); ok {
 		return time.Until(end)

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// chance lets the strategy draw faults of a space, at calls and at writes to the API, until the
+// chance makes the strategy draw faults of a space, at calls and at writes to the API, until the
 // budget is spent.
 type chance struct {
 	kernel            *kernel.Kernel
@@ -40,7 +40,8 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 	return a
 }
 
-// DrawFaults lets the run's strategy draw faults; for an empty space it does not call the strategy.
+// DrawFaults makes the run's strategy draw faults; for an empty space it does not call the
+// strategy.
 func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Drivers) {
 	d := &chance{
 		kernel: w.Kernel, wire: to, drivers: at,

@@ -46,7 +46,7 @@ func (c *Controller) Crash() {
 	}
 }
 
-// DriverGone lets a sidecar notice that the plugin beside it has exited.
+// DriverGone notifies a sidecar that the plugin beside it has exited.
 func (c *Controller) DriverGone() {
 	switch program := c.running.(type) {
 	case fakecontroller.AddonsProgram:

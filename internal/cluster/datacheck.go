@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// startDataCheck lets the containers of pods write to their volumes and read.
+// startDataCheck makes the containers of pods write to their volumes and read them.
 func (c *Checks) startDataCheck() {
 	if c.NoData {
 		return

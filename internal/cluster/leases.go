@@ -59,7 +59,7 @@ func (all *Nodes) PublishLeases() {
 	})
 }
 
-// renew writes one lease. One that cannot be written is left to the next round.
+// renew writes one lease. A lease that cannot be written waits for the next round.
 func (all *Nodes) renew(p *kernel.Process, c *component.Component, node string, last time.Duration) {
 	owner, ok := component.Cached[*corev1.Node](c, store.Key{Name: node})
 	if !ok {

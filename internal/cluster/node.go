@@ -13,7 +13,7 @@ import (
 // Node is one node: its computer, and the kubelet while it runs.
 type Node struct {
 	fakekubelet.Options                      // of the kubelet, whenever it starts
-	Network             *machine.Network     // its own; nil for that of csisim
+	Network             *machine.Network     // its own network; nil for csisim's
 	Kubelet             *fakekubelet.Kubelet // nil while it is down
 	Off                 bool                 // the node has no power
 	Pace                component.Pace       // of the kubelet
@@ -49,7 +49,7 @@ func (all *Nodes) Find(name string) *Node {
 	return all.All[i]
 }
 
-// HasKubelet reports whether the kubelet of a node runs; that of the control plane does.
+// HasKubelet reports whether the kubelet of a node runs; the control plane's kubelet does.
 func (all *Nodes) HasKubelet(name string) bool {
 	n := all.Find(name)
 	return n == nil || n.Kubelet != nil

@@ -61,7 +61,7 @@ var onObjects = map[fault.Action]func(*Users, *kernel.Process, fault.Site) error
 	fault.DeletesNode: (*Users).deleteNode,
 }
 
-// Act lets a user perform an action during a call.
+// Act makes a user perform an action during a call.
 func (u *Users) Act(action fault.Action, at fault.Site) {
 	u.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := u.act(action, p, at)

@@ -240,7 +240,7 @@ func places(tests []pinned, why string) string {
 	return strings.Join(texts, ", ")
 }
 
-// outcomes are how the tests ended, by folder and name.
+// outcomes has the outcomes of the tests, by folder and name.
 func outcomes(t *testing.T) map[string]string {
 	file, err := os.Open(*results)
 	require.NoError(t, err)

@@ -132,8 +132,8 @@ func (r *reader) hasEffects(body *ast.BlockStmt) (effects bool) {
 	return effects
 }
 
-// excused: a comment that ends on the line above, or stands on the line itself,
-// says that any order will do.
+// excused reports whether a comment says that any order will do: it ends on the line above, or is
+// on the line itself.
 func (r *reader) excused(loop ast.Node) bool {
 	line := r.Fset.Position(loop.Pos()).Line
 	for _, group := range r.file.Comments {
@@ -161,7 +161,7 @@ func TestTheDependenciesOfDriverRepositoriesStayFew(t *testing.T) {
 	}
 }
 
-// HTML is for the command alone. gRPC's own traces link it, unless they are left out.
+// Only the command may use HTML. gRPC's own traces link it, unless they are left out.
 func TestDriverRepositoriesLinkNoHTML(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"sim").Output()
 	require.NoError(t, err)

@@ -14,8 +14,8 @@ import (
 // bounds on decisions keep their meaning. (Musuvathi and Qadeer, MSR-TR-2007-12, describe a similar
 // reduction.)
 
-// twin is a run that deviates at a choice and then reaches the state of a run that is made; forks
-// are its choices up to that state.
+// twin is a run that deviates at a choice and then reaches the state of an existing run; forks are
+// its choices up to that state.
 type twin struct{ forks forks }
 
 // window is the part of a run from a choice between processes until no process is ready.
@@ -111,8 +111,8 @@ func (o *order) runs(i int) {
 	o.make(i)
 }
 
-// twin lets another process run first. It returns nil unless this reaches the state of a run that
-// is made.
+// twin runs another process first. It returns nil unless this reaches the state of a run that is
+// made.
 func (w *window) twin(first int) *twin {
 	made := &twin{}
 	o := w.begin(first, &made.forks)

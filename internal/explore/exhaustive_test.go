@@ -44,7 +44,7 @@ func (s *toy) search(t *testing.T, o Options) *Search {
 	return found
 }
 
-// two processes take two steps each.
+// two processes with two steps each.
 func two(k *kernel.Kernel, did func(string)) {
 	for _, name := range []string{"a", "b"} {
 		k.Spawn(nil, name, func(p *kernel.Process) {

@@ -92,7 +92,7 @@ type faultPoints struct {
 }
 
 // noveltyOdds: one of so many runs can also have faults at points that the calm run does not reach:
-// at calls that another order, a stale view or the previous fault causes.
+// at calls that result from another order, a stale view or the previous fault.
 const noveltyOdds = 3
 
 // novelty detects the points that the calm run does not have.

@@ -13,8 +13,8 @@ type shrinking struct {
 	best   []Choice
 }
 
-// few is the number of choices that people can take in at a glance; findings that need more take
-// long to shrink.
+// few is the number of choices that people can read at a glance; findings that need more take long
+// to shrink.
 const few = 16
 
 // simplify leaves out whole kinds of choices, and shrinks the rest if it is small.

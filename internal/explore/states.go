@@ -116,7 +116,7 @@ type lags struct {
 	states []string
 }
 
-// take records how far a view is brought up to date.
+// take records the progress of a view.
 func (l *lags) take(c kernel.Choice, taken int) {
 	if l.behind == nil {
 		l.behind, l.seen = map[string]bool{}, map[string]bool{}

@@ -13,7 +13,7 @@ import (
 func Strategies() []string { return []string{"pct", Guided, swarm, "random", Exhaustive} }
 
 const (
-	// Guided adds faults to runs that reached something new; its seeds are those of pct.
+	// Guided adds faults to runs that reached something new; it has the seeds of pct.
 	Guided = "guided"
 	// swarm is pct with a random subset of the faults in each run (Groce et al., ISSTA 2012).
 	swarm = "swarm"

@@ -24,8 +24,8 @@ func (m *importing) object(source *lines.Source, fields map[string]any, number i
 	return nil
 }
 
-// twins finds objects of one name with different uids: they are of two clusters, or one was made
-// again.
+// twins finds objects with the same name and different uids: they belong to two clusters, or the
+// object was made again.
 type twins struct {
 	known map[string]identity
 	named bool

@@ -37,8 +37,8 @@ func (p *places) node(of timeline.Place) string {
 	return p.nodes[at.pod]
 }
 
-// clock names the clock of a place: that of its node, otherwise that of its pod, otherwise that of
-// its file.
+// clock names the clock of a place: the clock of its node, otherwise of its pod, otherwise of its
+// file.
 func (p *places) clock(of timeline.Place) string {
 	at := p.all[of]
 	return cmp.Or(p.node(of), at.pod, at.file)

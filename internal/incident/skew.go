@@ -116,7 +116,7 @@ func (b bounds) lower(of, over string, lead time.Duration) {
 	}
 }
 
-// corrections returns how far each clock is ahead of the one with the most bounds.
+// corrections returns the time by which each clock is ahead of the one with the most bounds.
 func (m *importing) corrections() (map[string]time.Duration, []Skew) {
 	found := bounds{}
 	m.pairs.matched(func(cause, effect timeline.Place, before, after []seen, _ [2]moment) {

@@ -34,14 +34,14 @@ func (m *importing) write(to io.Writer) error {
 	return w.to.Flush()
 }
 
-// isCreation reports whether a line is the creation of an object that was collected later. One that
-// an audit log shows names its user.
+// isCreation reports whether a line is the creation of an object that was collected later. An
+// action in an audit log has the name of its user.
 func isCreation(body []byte) bool {
 	return bytes.HasPrefix(body, []byte(`"k":"api","ev":"ADDED","r":`))
 }
 
 // span returns the times of the first and the last line. Objects that are older than the logs do
-// not count, unless there is nothing but objects.
+// not count, unless there are only objects.
 func (m *importing) span(correction func(timeline.Place) time.Duration) (began, ended time.Time, err error) {
 	var oldest time.Time
 	err = m.sorted.Each(correction, func(at time.Time, _ timeline.Place, body []byte) error {
@@ -65,7 +65,7 @@ func (m *importing) span(correction func(timeline.Place) time.Duration) (began, 
 	return began, ended, err
 }
 
-// isReal reports whether a time is that of a line, and not the end of the logs or no time at all.
+// isReal reports whether a time is from a line, and not the end of the logs or no time.
 func isReal(at time.Time) bool {
 	return at.Before(objects.AtTheEnd.Add(-time.Hour)) && at.Year() > 1971
 }

@@ -143,7 +143,7 @@ func (x *reading) change(r *row, f *facts) object {
 	return o
 }
 
-// attempts returns how many events ago the first attempt of a call was, 0 if this is the first one.
+// attempts returns the number of events since the first attempt of a call, 0 for the first attempt.
 func (x *reading) attempts(f *facts, where string) int {
 	id := f.volume
 	if id == "" {

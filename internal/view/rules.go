@@ -24,8 +24,8 @@ type rules struct {
 
 func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
 
-// of returns the position of the rules that a call kept, 0 if nothing is known of it. The answer of
-// a fault is not the driver's.
+// of returns the position of the rules that a call kept, 0 if unknown. The answer of a fault is not
+// the driver's.
 func (r *rules) of(l *trace.Line) int {
 	request, answer := messages(l.M)
 	if request == nil || !fill(request, l.Req) {

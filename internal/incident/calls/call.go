@@ -26,8 +26,8 @@ type Call struct {
 	isOfKubelet bool
 	// isPlanned reports that the kubelet may not make the call.
 	isPlanned bool
-	// endpoint and channel are those of the kubelet's connection for the call, and gone is the time
-	// at which it was closed.
+	// endpoint and channel identify the kubelet's connection for the call, and gone is the time at
+	// which the connection was closed.
 	endpoint, channel string
 	gone              time.Time
 }

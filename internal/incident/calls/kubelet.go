@@ -10,7 +10,7 @@ import (
 )
 
 // The kubelet prints the volume and the path of a call, and no more of its request. Its success is
-// a line with the path, and its failure that of the operation.
+// a line with the path, and its failure is the operation's.
 
 // partOf returns the printed part of a request.
 func partOf(m *method, f messages.Fields) map[string]any {
@@ -95,7 +95,8 @@ func (c *Call) failed(f messages.Fact) {
 	c.Answer, c.Code, c.Error = nil, cmp.Or(f.Fields["code"], "Unknown"), f.Fields["error"]
 }
 
-// Refusal ends the call that a driver's message names, as that of mayastor's controller does.
+// Refusal ends the call that a driver's message names, for instance a message of mayastor's
+// controller.
 func (t *Tracker) Refusal(r *lines.Record, f messages.Fact) (done []*Call) {
 	m := methodNamed(rpcIn(f))
 	if m == nil {

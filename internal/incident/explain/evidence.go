@@ -71,8 +71,7 @@ func hasStagingByHandle(s *Story, _ *Finding) bool {
 
 func holderIsDown(_ *Story, f *Finding) bool { return strings.HasPrefix(f.Component, "node ") }
 
-// holderIsDeleted reports whether the objects of other nodes are there, and that of the node that
-// has the volume is not.
+// holderIsDeleted reports whether the Node with the volume is missing although other Nodes exist.
 func holderIsDeleted(s *Story, f *Finding) bool {
 	holder := f.node
 	if f.Rule == refuses {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Certainty is how sure a finding is.
+// Certainty is the certainty of a finding.
 type Certainty string
 
 // The certainties.
@@ -29,7 +29,7 @@ type Finding struct {
 	Certainty Certainty
 	// Since is the time of its first event, and Until that of its last one.
 	Since, Until time.Duration
-	// Chain says which component waits for which, the first one for the second.
+	// Chain lists components in the order in which they wait: the first one waits for the second.
 	Chain []string
 	// Cause is the reason, in the words of the logs.
 	Cause string

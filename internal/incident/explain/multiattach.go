@@ -97,7 +97,7 @@ func (s *Story) heldBy(f *Finding, o *Operation) {
 	}
 }
 
-// state says how an operation stands.
+// state describes the state of an operation.
 func state(o *Operation) string {
 	switch {
 	case o.IsRunning:

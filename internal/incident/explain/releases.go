@@ -13,7 +13,7 @@ const outOfService = "node.kubernetes.io/out-of-service"
 // supposed is the oldest release that a cluster is supposed to have if its nodes are not known.
 const supposed version.Version = 24
 
-// releaseWords describes a change of a later release than that of the cluster; "" for none.
+// releaseWords describes a change in a later release than the cluster's; "" for none.
 func (s *Story) releaseWords(change version.Entry) string {
 	runs, known := s.newestRelease()
 	head := ""

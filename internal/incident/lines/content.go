@@ -86,7 +86,7 @@ func isBinary(head []byte) bool {
 	return odd*20 > len(head)
 }
 
-// refusal says why a file is not read.
+// refusal returns the reason why a file is not read.
 func (c content) refusal() string {
 	if c == zipped {
 		return "is a zip archive, which is not read: unpack it and name the folder"

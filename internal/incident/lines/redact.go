@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// signs are parts of words of which each line with a secret has one. Most lines have none, and are
+// signs are parts of words; each line with a secret has one of them. Most lines have none, and are
 // not searched.
 var signs = []string{"assw", "ASSW", "assphrase", "ecret", "ECRET", "oken", "OKEN", "redential", "CREDENTIAL", "earer ", "eyJ", "rivate", "PRIVATE", "AKIA", "pikey", "piKey", "Key", "_key", "://"}
 

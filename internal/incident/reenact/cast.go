@@ -53,7 +53,7 @@ type volume struct {
 type pod struct {
 	name, node string
 	volumes    []*volume
-	// isOld means that it ran before the story; otherwise it is created at this time.
+	// isOld means that it ran before the story; otherwise the story creates it at this time.
 	isOld   bool
 	created time.Duration
 	deleted time.Duration // 0: it stays

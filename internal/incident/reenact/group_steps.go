@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// playedGroups lists the groups of the scenario: those that are made or deleted, and those with a
-// member from which a volume comes.
+// playedGroups lists the groups of the scenario: the groups that are made or deleted, and groups
+// with a member from which a volume is restored.
 func (c *cast) playedGroups() []*group {
 	return slices.DeleteFunc(slices.Clone(c.groupsInOrder), func(g *group) bool { return g.isOld && g.deleted == 0 && !c.isRestored(g) })
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// played lists the snapshots of the scenario: those that are made or deleted, and those from which
-// a volume comes. Groups make their own.
+// played lists the snapshots of the scenario: the snapshots that are made or deleted, and those
+// from which a volume is restored. Groups make their own.
 func (c *cast) played() []*snapshot {
 	return slices.DeleteFunc(slices.Clone(c.inOrder), func(n *snapshot) bool {
 		return n.in != nil || n.isOld && n.deleted == 0 && n.restored == 0

@@ -94,8 +94,8 @@ func (s *Story) allSteps() (all []step) {
 	return all
 }
 
-// fault returns the fields of the step that gives the answers. A failure that the logs do not see
-// overcome stays.
+// fault returns the fields of the step that gives the answers. A failure is kept if the logs do not
+// show that it was overcome.
 func (a *answers) fault(n int, isLast bool) map[string]any {
 	f := map[string]any{"name": fmt.Sprintf("%s %d", a.method, n+1), "call": a.method}
 	if !isLast || a.code == "" && !a.hangs {

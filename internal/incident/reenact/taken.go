@@ -14,7 +14,7 @@ import (
 type taken struct {
 	// name is the name of the object with its namespace; "" if it is not known.
 	name, driver, class, policy string
-	// isOld means that it was there before the story; otherwise it is made at this time.
+	// isOld means that it existed before the story; otherwise the story makes it at this time.
 	isOld   bool
 	madeAt  time.Duration
 	deleted time.Duration // 0: it stays

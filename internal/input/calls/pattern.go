@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Pattern describes CSI calls; in a file it is the method alone or a map. Omitted fields match
+// Pattern describes CSI calls; in a file it is just the method, or a map. Omitted fields match
 // anything.
 type Pattern struct {
 	Call     string         `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`

@@ -72,7 +72,7 @@ func (d *Document) ReportUnknown(path, found, word, want string, known []string)
 }
 
 func (d *Document) report(at Position, path, found, want, suggestion string) {
-	if len(d.problems) > 10*maxProblems { // of a list of a million mistakes the first are enough
+	if len(d.problems) > 10*maxProblems { // the first mistakes of a long list are enough
 		if d.problems = d.problems.Sorted(); len(d.problems) > maxProblems {
 			d.full = true
 		}

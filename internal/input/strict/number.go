@@ -70,7 +70,7 @@ func (n *Node) isWhole() bool {
 }
 
 // decodeWhole reads a whole number into a pointer to an integer and reports whether it fits without
-// loss. The YAML library alone would truncate it.
+// loss. The YAML library itself would truncate it.
 func (n *Node) decodeWhole(into any) bool {
 	if number, _ := n.number(); n.tag() == floatTag && math.Abs(number) > maxExact {
 		return false

@@ -17,7 +17,7 @@ type Source struct {
 	// Fixed is for text in which lines are not lines of the file, such as a quoted string: all its
 	// problems are at Line and Column, the position of the string.
 	Fixed bool
-	// Dialect is the meaning of plain words; nil is that of scenarios.
+	// Dialect is the meaning of plain words; nil is the dialect of scenarios.
 	Dialect *Dialect
 }
 

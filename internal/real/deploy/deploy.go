@@ -81,7 +81,7 @@ type Keeper struct {
 
 // Options configure the deployment of drivers.
 type Options struct {
-	// Namespace is that of all namespaced objects. Default: csisim-system.
+	// Namespace is the namespace of all namespaced objects. Default: csisim-system.
 	Namespace string
 	// Scope is a suffix of the names of the run's objects on a shared cluster. Default: none.
 	Scope Scope

@@ -50,8 +50,8 @@ func TestAKeptRegistrarIsAChildOfCsisim(t *testing.T) {
 	taken(t, "kept-registrar", deploy.Manifests(d, o))
 }
 
-// The kinds of snapshots come with their controller, which runs on the control plane's node if
-// drivers do. Their definitions are valid.
+// The kinds of snapshots are installed with their controller, which runs on the control plane's
+// node if drivers do. Their definitions are valid.
 func TestTheKindsOfSnapshotsComeWithTheirController(t *testing.T) {
 	taken(t, "snapshots", deploy.SnapshotKinds(deploy.Options{ControlPlane: true}))
 }

@@ -136,8 +136,8 @@ func (c *Cluster) taken() error {
 func isTaken(err error) bool { return err != nil && strings.Contains(err.Error(), "already exist") }
 
 const (
-	// takenTime is how soon kind reports that another cluster has the name. Until then, nodes with
-	// that name may belong to another command.
+	// takenTime bounds the time after which kind reports that another cluster has the name. Until
+	// then, nodes with that name may belong to another command.
 	takenTime = 2 * time.Second
 	// deleteAgain is the interval of deleting nodes that kind continues to make.
 	deleteAgain = time.Second
@@ -163,7 +163,7 @@ func (c *Cluster) createUntil(ctx context.Context) error {
 	}
 }
 
-// readyTime limits how long nodes may take to be Ready.
+// readyTime bounds the time until nodes are Ready.
 const readyTime = 2 * time.Minute
 
 // create makes the cluster. It turns kind's panic into an error, which occurs if 'kubectl get

@@ -67,7 +67,7 @@ program=$!
 exec 3<&-
 wait $program`
 
-// endTime limits how long a command may take to end with its input.
+// endTime bounds the time that a command may take to end after its input ends.
 const endTime = 5 * time.Second
 
 // Follow runs a command on a node until ctx ends, and calls line with each line of its output. The
@@ -103,7 +103,8 @@ func (c *Cluster) Follow(ctx context.Context, name string, line func(string), co
 	return err
 }
 
-// RunOnOne runs a command on the first node on which it succeeds; the error is that of the last.
+// RunOnOne runs a command on the first node on which it succeeds; otherwise it returns the error of
+// the last node.
 func (c *Cluster) RunOnOne(ctx context.Context, command ...string) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
 		if _, err = c.Run(ctx, name, command...); err == nil {

@@ -41,7 +41,8 @@ type Backend struct {
 	Address string
 	// Orders is the address for orders. Default: none.
 	Orders string
-	// Socket is that of a controller plugin in the same process. Default: it is a separate process.
+	// Socket is the socket of a controller plugin in the same process. Default: it is a separate
+	// process.
 	Socket string
 	// Token is the bearer token of plugins and backend.
 	Token string

@@ -63,8 +63,8 @@ func NeverFault(f *fault.Fault) string {
 	return ""
 }
 
-// NeverVersion returns why no cluster can be made for a subject; empty if one can. An existing
-// cluster has its own version.
+// NeverVersion returns the reason why no cluster can be made for a subject; empty if it can. An
+// existing cluster has its own version.
 func NeverVersion(s Subject, o TargetOptions) string {
 	_, isKind := o.IsKind()
 	if !isKind || o.NodeImage != "" || deploy.NodeImage(s.version()) != "" || s.namesImages() {

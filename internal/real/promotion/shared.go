@@ -61,7 +61,7 @@ func unlock(lock io.Closer) error {
 	return lock.Close()
 }
 
-// emptyTime limits how long a node may take to empty the directory.
+// emptyTime bounds the time that a node may take to empty the directory.
 const emptyTime = 30 * time.Second
 
 // removeShared deletes the cluster and the directory of its nodes. A user may be unable to remove

@@ -35,7 +35,7 @@ import (
 type TargetOptions struct {
 	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
 	On string
-	// NodeImage is that of a kind cluster's nodes. Default: that of the subjects' version of
+	// NodeImage is the image of a kind cluster's nodes. Default: that of the subjects' version of
 	// Kubernetes.
 	NodeImage string
 	// AllowContext is the kubeconfig context of a cluster that csisim did not make but may use.

@@ -224,7 +224,7 @@ func parrot(_ any, stream grpc.ServerStream) error {
 	}
 }
 
-// Methods that the proxy does not know, and those with several messages, reach the driver.
+// Methods that are unknown to the proxy, and streaming methods, reach the driver.
 func TestUnknownMethodsAreForwarded(t *testing.T) {
 	_, p := before(t)
 	conn, err := connect(p.options.Listen["csi-provisioner"])

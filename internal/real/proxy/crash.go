@@ -12,7 +12,7 @@ import (
 
 // Order is the kind of a record by which the proxy requests its reader to kill or start a component
 // outside the driver's pod. Method is Kill or Start, Message the victim; Actor, Node and Driver are
-// those of the call.
+// copied from the call.
 const Order trace.Kind = "order"
 
 // The methods of orders.

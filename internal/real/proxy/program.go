@@ -40,7 +40,7 @@ func newProgram(command []string, ended func(string)) *program {
 const (
 	firstPause   = 10 * time.Second
 	longestPause = 5 * time.Minute
-	// stopTime limits how long the driver may take to end after SIGTERM.
+	// stopTime bounds the time that the driver may take to end after SIGTERM.
 	stopTime = 25 * time.Second
 )
 

@@ -40,8 +40,8 @@ type Options struct {
 	Token string
 	// Command starts the driver as a child of the proxy. Default: it is started elsewhere.
 	Command []string
-	// Listening lets the proxy end the process that listens at Upstream; another component restarts
-	// it.
+	// Listening makes the proxy end the process that listens at Upstream; another component
+	// restarts it.
 	Listening bool
 	// Strict is the wire's option.
 	Strict bool

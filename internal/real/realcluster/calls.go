@@ -169,7 +169,7 @@ func (l *callLog) arrived(line []byte, from place) {
 		return // of an earlier run: the directory outlives them
 	}
 	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
-		return // a driver's own manifests may have it on nodes that the scenario does not know
+		return // a driver's own manifests may put it on nodes outside the scenario
 	}
 	l.queue.put(at, func() { l.take(r, from) })
 }

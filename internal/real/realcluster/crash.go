@@ -45,8 +45,9 @@ func (l *callLog) obey(r proxy.Record) error {
 	return l.Start(component)
 }
 
-// outage returns how long a fault cuts the power of a node; 0 if the power does not return. The
-// proxy that triggers the fault usually runs on the node itself, and cannot restore the power.
+// outage returns the time for which a fault cuts the power of a node; 0 if the power does not
+// return. The proxy that triggers the fault usually runs on the node itself, and cannot restore the
+// power.
 func (c *Cluster) outage(node string) time.Duration {
 	for _, f := range c.faults {
 		if f.Effect == fault.Kill && f.Victim == fault.Node && (f.Node == "" || f.Node == node) {

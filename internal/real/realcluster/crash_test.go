@@ -38,8 +38,8 @@ func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	assert.Equal(t, []string{off, on, off, on, off}, machines.ran)
 }
 
-// A call under way on a node that loses its power has ended: the cluster settles without its
-// answer, which may be recorded and read when the node is back.
+// A call in progress on a node that loses its power has ended: the cluster settles without its
+// answer, which may be recorded and read after the power returns.
 func TestCallsUnderWayEndWithTheNodesPower(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = newCallLog(c)

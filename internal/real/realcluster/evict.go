@@ -75,7 +75,7 @@ func (c *Cluster) stopContainers(p sim.Plugin) error {
 	return nil
 }
 
-// readmit lets the plugin's pod return to its node.
+// readmit permits the plugin's pod to return to its node.
 func (c *Cluster) readmit(p sim.Plugin) error {
 	delete(c.evicted, c.evictable(p))
 	if err := c.mark(c.ctx, p, ""); err != nil {

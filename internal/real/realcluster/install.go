@@ -100,8 +100,8 @@ func (c *Cluster) deploy(d deploy.Driver) error {
 	return nil
 }
 
-// awaitEarlier waits until the namespace of an earlier run is deleted, if that is under way: no
-// object can be made in it.
+// awaitEarlier waits until the namespace of an earlier run is deleted, if its deletion is in
+// progress: no object can be made in it.
 func (c *Cluster) awaitEarlier() error {
 	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *Cluster) awaitEarlier() error {
 	return environment(err, "wait for the end of an earlier run")
 }
 
-// unregisterTime limits how long kubelets may take to notice the end of an earlier run's
+// unregisterTime bounds the time that kubelets may take to notice the end of an earlier run's
 // registrars.
 const unregisterTime = 15 * time.Second
 

@@ -43,7 +43,7 @@ func (c *Cluster) interruptedOr(err error) error {
 }
 
 const (
-	// definedTime limits how long the API may take to serve a kind after its definition.
+	// definedTime bounds the time that the API may take to serve a kind after its definition.
 	definedTime = 10 * time.Second
 	// discoverEvery is the interval of discovery meanwhile.
 	discoverEvery = 500 * time.Millisecond

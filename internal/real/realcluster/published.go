@@ -64,7 +64,7 @@ const putCommand = inVolume + `problem=$({ printf %s "$3" | base64 -d > "$file" 
 // putOnDeviceCommand writes $2, in base64, to the start of the device $1.
 const putOnDeviceCommand = `problem=$({ printf %s "$2" | base64 -d | dd of="$1" conv=notrunc,fsync; } 2>&1) || printf '` + refused + `%s' "$problem"`
 
-// lookAt returns the state of a volume on its node. An error is one of the node.
+// lookAt returns the state of a volume on its node. An error concerns the node.
 func (c *Cluster) lookAt(at publishedAt) (*published, error) {
 	script, arg := lookCommand, data.FileName
 	if at.block {

@@ -118,8 +118,8 @@ func (l *runtimeLog) record(at time.Time, method string, pod store.Key, detail a
 	})
 }
 
-// inspectTime limits how long a busy runtime may take to describe a container; crictl's own limit
-// is 2 s.
+// inspectTime bounds the time that a busy runtime may take to describe a container; crictl's own
+// limit is 2 s.
 const inspectTime = "30s"
 
 // inspections is the number of attempts to describe a container.

@@ -24,7 +24,7 @@ func (c *Cluster) namespace() string {
 	return cmp.Or(c.options.Deploy.Namespace, deploy.Namespace)
 }
 
-// accountTime limits how long a new namespace may take to get the default service account.
+// accountTime bounds the time that a new namespace may take to get the default service account.
 const accountTime = time.Minute
 
 // makeNamespace makes the namespace that replaces the default one, if the run uses scoped names.

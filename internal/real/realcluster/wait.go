@@ -53,7 +53,7 @@ func (c *Cluster) Advance(d time.Duration) error {
 // calm is the time for which a cluster must be quiet to count as settled.
 const calm = 3 * time.Second
 
-// Settle waits until the cluster is quiet and nothing is pending: no call is under way, no object
+// Settle waits until the cluster is quiet and nothing is pending: no call is in progress, no object
 // is being deleted, and each node with an attached volume has a pod with a claim. Probes of the
 // driver do not count: they never end.
 func (c *Cluster) Settle(limit time.Duration) error {
