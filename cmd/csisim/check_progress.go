@@ -44,7 +44,7 @@ func (p *progress) show(at check.Progress) {
 	p.sometimes(fmt.Sprintf("%d of %d ended, %d failed%s", at.Ended, at.Planned, at.Failed, running))
 }
 
-// sometimes writes a line that stays, unless one was written within the last quiet interval.
+// sometimes writes a line that remains, unless one was written within the last quiet interval.
 func (p *progress) sometimes(text string) {
 	if now := p.now(); now.Sub(p.said) >= quiet {
 		p.said = now

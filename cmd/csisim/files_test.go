@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// Directories are searched for scenarios, not for manifests; named files are taken unchecked.
+// Directories are searched for scenarios, not for manifests; named files are used unchecked.
 func TestScenarioFilesComeFromFilesDirectoriesAndPatterns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

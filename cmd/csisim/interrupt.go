@@ -18,7 +18,7 @@ const orderly = time.Second / 2
 
 // endsSoon ends this process a moment after an interrupt, until the returned function is called:
 // the end of a large cluster takes time, and a reader may not read the output. Scenarios without
-// programs leave nothing behind. Those with programs clean up, however long that takes.
+// programs leave nothing behind. Scenarios with programs clean up, however long that takes.
 func endsSoon(ctx context.Context, env environment, scenarios []*scenario.Scenario, release func()) (end func() bool) {
 	if slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms) {
 		return func() bool { return true }

@@ -53,7 +53,8 @@ func (c *Card) Lines() []Line {
 // Totals counts outcomes. Trials that the driver does not support are not counted.
 type Totals struct {
 	Passed, NotTried, Calls int
-	// Failed is the number of trials with a new finding, Known that of trials with only known ones.
+	// Failed is the number of trials with a new finding, Known the number of trials with only known
+	// ones.
 	Failed, Known int
 	ClusterTime   time.Duration
 	Overdue       int // calls that exceeded the patience

@@ -20,7 +20,7 @@ import (
 type Finding struct {
 	// Verdict is from the simplest trial that shows the defect. Its name is the same in all trials.
 	verdict.Verdict
-	// Failure is from the simplest trial; empty if that could not be run.
+	// Failure is from the simplest trial; empty if the trial could not be run.
 	Failure scenario.Failure
 	// Shown are the outcomes that show the defect, the one with the fewest driver calls first.
 	Shown []Outcome

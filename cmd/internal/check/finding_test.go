@@ -119,7 +119,8 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 }
 
 // Given a driver that has lost its records when it starts again, then all calls that do not find
-// their objects are one finding. A call that does not find its object without a restart is another.
+// their objects are one finding. A call that does not find its object without a restart is a
+// different finding.
 func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 	restarted := trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: trace.Killed, Driver: "d"}.Entry("node-a").Event()
 	powerless := trace.Transition{Part: trace.Power, Name: "power", Verb: trace.Lost}.Entry("node-a").Event()

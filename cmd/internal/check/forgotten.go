@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// forgets returns a key that calls share which find an object no longer, in trials in which the
-// driver starts again: it has lost its records.
+// forgets returns a key for calls that no longer find an object, in trials in which the driver
+// restarts: it has lost its records.
 func forgets(f Finding) (key string, is bool) {
 	lost := f.Form == contract.FailsForGood && f.Code == codes.NotFound.String() &&
 		!slices.ContainsFunc(f.Shown, func(o Outcome) bool { return !o.startsAgain() })

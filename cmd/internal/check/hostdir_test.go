@@ -174,9 +174,9 @@ var defects = []struct{ name, trial, verdict string }{
 	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},
 }
 
-// triesOf returns how often a defect is looked for. All processes of the machine share its loop
-// devices: another process may take a device meanwhile, so that a volume gets its former device
-// again.
+// triesOf returns the number of times that a defect is looked for. All processes of the machine
+// share its loop devices: another process may take a device meanwhile, so that a volume gets its
+// former device again.
 func triesOf(defect string) int {
 	if strings.HasPrefix(defect, "device-") {
 		return 5
@@ -405,7 +405,7 @@ func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
 	assert.Contains(t, card.Remarks()[0].Text, "ControllerUnpublishVolume does not detach a deleted volume: NotFound for volume vol-")
 }
 
-// A call that stalls holds back the driver in this call alone, also if it changes nothing there.
+// A call that stalls holds back the driver in this call only, even if it changes nothing there.
 func TestADriverThatChangesNothingInACallDoesNotStallInTheNextOnes(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "unstage-leaves-mount"), check.RunOptions{WorkDir: workDir(t)}, "stalled/NodeUnstageVolume")
 	assert.Contains(t, verdicts(card), "NodeUnstageVolume has no effect: 1 mounted still")

@@ -102,7 +102,7 @@ func (f *Facts) misfit(err error, sidecars string) error {
 	return &sim.ConfigError{Subject: subject, Problem: mistake}
 }
 
-// lacksFor is the capability that a shape needs and the driver does not have; empty if it has all.
+// lacksFor returns the capability that a shape needs and the driver lacks; empty if it has all.
 func (f *Facts) lacksFor(shape load.Shape) string {
 	switch {
 	case shape == load.Snapshot && !f.Snapshots():

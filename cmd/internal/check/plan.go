@@ -199,7 +199,7 @@ func (p *plan) needsOurs() string {
 	return ""
 }
 
-// needsController is for trials of the controller plugin alone.
+// needsController is for trials of only the controller plugin.
 func (p *plan) needsController() string {
 	if len(p.facts.Controller) == 0 {
 		return "the driver has no controller service"

@@ -113,7 +113,7 @@ func (f *Facts) expansions() []string {
 	return found
 }
 
-// needsGrowth is for trials with expansion, by the controller service or by the node service alone.
+// needsGrowth is for trials with expansion, by the controller service or only by the node service.
 // csi-resizer reads both capabilities from the controller plugin only. C-RES-2
 func (p *plan) needsGrowth() string {
 	return p.needsSidecar(len(p.facts.expansions()) > 0, "EXPAND_VOLUME, as does the node service", "csi-resizer")

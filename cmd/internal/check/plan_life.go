@@ -292,7 +292,7 @@ func (p *plan) fits(volumes int64) string {
 	return ""
 }
 
-// needsMountGroup is for trials of a driver that sets the group of volumes by itself.
+// needsMountGroup is for trials of a driver that sets the group of volumes itself.
 func (p *plan) needsMountGroup() string {
 	if !p.facts.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return "the node service lacks VOLUME_MOUNT_GROUP"

@@ -37,12 +37,12 @@ type RunOptions struct {
 	// HostPaths and Strict are those of scenario.RunOptions.
 	HostPaths []string
 	Strict    bool
-	// SystemCalls is that of sim.Options.
+	// SystemCalls is as in sim.Options.
 	SystemCalls bool
 	// Logs is the directory for the output of driver programs, with a subdirectory for each trial.
 	// Default: the output is not kept.
 	Logs string
-	// KeepStates is that of sim.Options.
+	// KeepStates is as in sim.Options.
 	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
@@ -204,7 +204,7 @@ type running struct {
 	waiting  []int // those that have not begun
 	meeting  meeting
 	shared   *Shared // nil as long as no trial sees objects of another one
-	slow     bool    // the driver did not start in time in a trial: no further one is begun
+	slow     bool    // the driver did not start in time in a trial: no further trial is begun
 	ended    int
 	failed   int
 	names    []string // of the trials that run

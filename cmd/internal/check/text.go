@@ -388,7 +388,7 @@ func (p *page) notOffered(c *Card) {
 	}
 }
 
-// gone prints the known findings that are not found any more.
+// gone prints the known findings that are no longer found.
 func (p *page) gone(c *Card) {
 	gone := c.Gone()
 	if len(gone) == 0 {

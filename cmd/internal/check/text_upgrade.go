@@ -150,8 +150,8 @@ func (f Finding) likewise() string {
 	return "so do " + strings.Join(f.Likewise, ", ")
 }
 
-// byItself says if the upgrade may not be the cause of a finding: the new release shows it by
-// itself, or no second run shows it.
+// byItself says whether the upgrade may not be the cause of a finding: the new release shows it on
+// its own, or no second run shows it.
 func (f Finding) byItself() string {
 	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"
 	switch f.Release {

@@ -13,8 +13,9 @@ import (
 type Upgrade struct {
 	Old, New *Facts
 
-	// old and new have the names of the findings that the old and the new release show when they
-	// replace themselves, by trial; again has those of a second run with both. Repeat fills them.
+	// old and new have, by trial, the names of the findings that the old and the new release show
+	// when they replace themselves; again has the findings of a second run with both. Repeat fills
+	// them.
 	old, new, again map[string][]string
 }
 

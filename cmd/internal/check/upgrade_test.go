@@ -119,7 +119,7 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 }
 
 // Given a defect of one release, when a trial shows it, then the card says that this release shows
-// it without the other one. A defect of the old release alone is a known finding.
+// it without the other one. A defect of only the old release is a known finding.
 func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
 	program := buildHostdir(t)
 	const leaves = "--broken=unstage-leaves-mount"

@@ -140,9 +140,9 @@ func callerGone(a, b *call) bool {
 	return (a.code == "Canceled" || b.code == "Canceled") && a.heldUp && b.heldUp
 }
 
-// ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver that takes no
-// part. It is then one of several in the same round. If the trace does not name the drivers, the
-// driver must be one that changes nothing.
+// ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver without a part in
+// the scenario. It is then one of several in the same round. If the trace does not name the
+// drivers, the driver must be one that changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
 	switch {

@@ -8,7 +8,7 @@ import (
 
 const nodeIDs = "csi.volume.kubernetes.io/nodeid"
 
-// withoutBystanders returns a change without the parts about drivers that take no part.
+// withoutBystanders returns a change without the parts about drivers that are not involved.
 func (s *side) withoutBystanders(o object, before, content map[string]any, drivers map[string]bool) map[string]any {
 	switch o.resource {
 	case "csinodes":

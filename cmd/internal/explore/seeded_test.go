@@ -69,7 +69,7 @@ func (m mistake) plant(t testing.TB) []byte {
 	return textOf(t, m.scenario, m.name)
 }
 
-// shortStory is the number of choices that people take in as a story.
+// shortStory is the number of choices that people can grasp as a story.
 const shortStory = 4
 
 // enough is the number of runs that show each of the mistakes.

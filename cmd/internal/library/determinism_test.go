@@ -27,7 +27,8 @@ var (
 	scenarios = flag.String("scenarios", "programs/hostdir-*.yaml", "the scenarios that are run, below the library or by their whole path")
 )
 
-// A pair of runs takes some seconds on a busy machine. One that takes longer than endOfPair hangs.
+// A pair of runs takes some seconds on a busy machine. A run that takes longer than endOfPair
+// hangs.
 const endOfPair = 2 * time.Minute
 
 // TestRunsWithProgramsComeAgain makes each run twice: the actions of a driver's program enter a run

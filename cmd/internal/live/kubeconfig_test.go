@@ -124,7 +124,7 @@ func killUp(l *liveCluster, args ...string) string {
 	return got.Stdout + got.Stderr
 }
 
-// Changes that other programs made meanwhile stay, and comments, too.
+// Changes of other programs meanwhile are kept, including comments.
 func TestChangesOfOthersToAKubeconfigStay(t *testing.T) {
 	l := startWith(t)
 	text := strings.Replace(textOf(t, l.kubeconfig()), "https://work.example.com", "https://new.example.com", 1)

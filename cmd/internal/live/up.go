@@ -17,9 +17,9 @@ type Options struct {
 	Name string
 	// Kubeconfig is the file to which the cluster is added. Default: the one that kubectl uses.
 	Kubeconfig string
-	// Port is that of the API and the page on loopback. Default: a free one.
+	// Port is the port of the API and the page on loopback. Default: a free one.
 	Port int
-	// Speed is that of the cluster's clock, relative to the real clock.
+	// Speed is the speed of the cluster's clock, relative to the real clock.
 	Speed float64
 	// Isolation, WorkDir and HostPaths are those of sim.Options.
 	Isolation string

@@ -174,7 +174,7 @@ func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 	assert.Contains(t, config.Clusters, "work")
 }
 
-// The terminal of a cluster is closed: the cluster ends, and nothing of it stays. A command that
+// The terminal of a cluster is closed: the cluster ends, and leaves nothing behind. A command that
 // ignores SIGHUP, as after nohup, goes on.
 func TestUpEndsWithItsTerminal(t *testing.T) {
 	clitest.NeedsSignal(t, syscall.SIGHUP)

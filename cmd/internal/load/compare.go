@@ -23,7 +23,8 @@ type Comparison struct {
 // that it is chance.
 type Difference struct {
 	Name string `json:"name"`
-	// Call is set for the time of a call, in milliseconds; otherwise it is one of a phase.
+	// Call is set for the time of a call, in milliseconds; otherwise it is a measurement of a
+	// phase.
 	Call bool    `json:"call"`
 	Old  float64 `json:"old"`
 	New  float64 `json:"new"`

@@ -230,7 +230,7 @@ func (r *Report) progress() section {
 	return s
 }
 
-// atOnce shows how many calls of each kind were under way.
+// atOnce shows the number of calls of each kind in progress.
 func (r *Report) atOnce() section {
 	largest := r.Largest()
 	run := largest.Runs[len(largest.Runs)-1]

@@ -1,5 +1,5 @@
-// Package page serves a page of the viewer on loopback to the browser that has its token, alone or
-// beside the API of a live cluster.
+// Package page serves a page of the viewer on loopback to the browser that has its token, either
+// separately or beside the API of a live cluster.
 package page
 
 import (

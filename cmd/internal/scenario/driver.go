@@ -96,7 +96,8 @@ func (s *Scenario) driverNamed(name string) Driver {
 	return s.Drivers[max(0, i)]
 }
 
-// isSingle reports whether one process is both the controller plugin and that of the only node.
+// isSingle reports whether one process is both the controller plugin and the plugin of the only
+// node.
 func (d Driver) isSingle() bool {
 	return d.Program != nil && d.Program.Single || d.profile != nil && d.profile.Single
 }

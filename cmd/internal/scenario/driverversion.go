@@ -225,7 +225,7 @@ func (d Driver) programs(dir string) map[string]sim.ProgramVersion {
 	return all
 }
 
-// released is the program of a release; that of the first one unless it has its own.
+// released returns the program of a release; by default the program of the first release.
 func (d Driver) released(v DriverVersion) sim.ProgramVersion {
 	switch {
 	case v.Program != nil:

@@ -11,8 +11,8 @@ type pods struct {
 	nodes []string
 	// silent are nodes with a kubelet that is down.
 	silent map[string]bool
-	// gone are the nodes without a driver's plugin, because its pod was deleted or never existed,
-	// by driver; "" is the only one.
+	// gone has the nodes without a driver's plugin, because its pod was deleted or never existed,
+	// by driver; "" is the only driver.
 	gone map[string]map[string]bool
 }
 

@@ -48,11 +48,11 @@ type RunOptions struct {
 	DriverLogs string
 	// Guard fails a run in which a component changed a stored object in place.
 	Guard bool
-	// Isolation says how nodes are kept apart. Default: sim.Auto.
+	// Isolation determines how nodes are separated. Default: sim.Auto.
 	Isolation sim.Isolation
-	// Strict is that of sim.Options.
+	// Strict is as in sim.Options.
 	Strict bool
-	// KeepStates is that of sim.Options.
+	// KeepStates is as in sim.Options.
 	KeepStates int
 	// SystemCalls and NoChoices are those of sim.Options.
 	SystemCalls, NoChoices bool
@@ -63,9 +63,9 @@ type RunOptions struct {
 	// RefuseUnmapped makes containers fail if images does not map their image. Default: they are
 	// records.
 	RefuseUnmapped bool
-	// Network is that of sim.Options.
+	// Network is as in sim.Options.
 	Network sim.Network
-	// Pull is that of sim.Options.
+	// Pull is as in sim.Options.
 	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time

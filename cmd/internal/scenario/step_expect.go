@@ -17,7 +17,7 @@ type expectStep struct{ Expectations }
 // UnmarshalStrict reads the expectations.
 func (s *expectStep) UnmarshalStrict(n *strict.Node) { n.Decode(&s.Expectations) }
 
-// JSONSchema is that of expectations.
+// JSONSchema is the schema of expectations.
 func (expectStep) JSONSchema() map[string]any { return refTo[Expectations]() }
 
 func (s *expectStep) check(c *checker) {

@@ -15,7 +15,7 @@ func init() {
 	register("settle", "Lets virtual time pass until nothing is left to do but housekeeping. If that does not come, it names the objects that components keep changing.", `settle: 10m`, &settleStep{})
 }
 
-// advanceStep lets a span of virtual time pass.
+// advanceStep advances virtual time by a span.
 type advanceStep struct{ strict.Duration }
 
 func (s *advanceStep) check(c *checker) {

@@ -1,6 +1,6 @@
 // Package sshd serves SSH to the nodes of a live cluster, for their administrator. One server gives
-// access to all of them: it forwards connections to port 22 of a node's address, like a bastion
-// host, or connects to the node with the login's user name.
+// access to all nodes: it forwards connections to port 22 of a node's address, like a bastion host,
+// or connects to the node with the login's user name.
 package sshd
 
 import (

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// StandIns are the services of a run that take the place of real ones.
+// StandIns are the services of a run that replace real ones.
 type StandIns struct {
 	NFS       *nfs.Options       `json:"nfs,omitempty" doc:"An NFS server that exports directories of the run."`
 	OpenStack *openstack.Options `json:"openstack,omitempty" doc:"An OpenStack cloud with loop devices of the run as volumes; {} for a plain one."`
