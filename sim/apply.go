@@ -23,6 +23,6 @@ func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.De
 	return err
 }
 
-// DefineCSIAddons defines the kinds of CSI-Addons, but for those that are defined
-// already. The first object of one of these kinds that is applied has the same effect.
+// DefineCSIAddons defines the kinds of CSI-Addons that are not defined yet. The first object of one
+// of these kinds that is applied has the same effect.
 func (c *Simulation) DefineCSIAddons() error { return c.objects.DefineCSIAddons() }

@@ -5,11 +5,11 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Pace is how virtual time passes while drivers work on calls.
+// Pace determines how virtual time passes while drivers work on calls.
 type Pace = kernel.Pace
 
 const (
-	// Instant: the clock stands still for calls, which take no virtual time.
+	// Instant: the clock stops during calls, which take no virtual time.
 	Instant = kernel.Instant
 	// Measured: a call takes as much virtual time as its driver takes real time, calls overlap as
 	// they do in the driver, and waits of Kubernetes take no real time. Runs with the same seed

@@ -83,7 +83,7 @@ func optionsOf(opts []Option) (o Options) {
 	return o
 }
 
-// begin brings the cluster up.
+// begin starts the cluster.
 func (c *Cluster) begin(o Options) {
 	c.t.Helper()
 	c.evidence = c.world.Evidence()
@@ -114,7 +114,7 @@ func end(clusters ...*Cluster) {
 	clusters[0].record.end(t)
 }
 
-// judge lets the cluster come to rest and reports problems.
+// judge waits until the cluster settles, and reports problems.
 func (c *Cluster) judge() {
 	c.t.Helper()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}

@@ -81,7 +81,7 @@ func (c *Cluster) PowerOn(node string) {
 	c.do("power on "+node, func() error { return c.world.PowerOn(node) })
 }
 
-// Inject puts a fault in force; the returned function ends the fault and releases the calls that it
+// Inject activates a fault; the returned function ends the fault and releases the calls that it
 // holds.
 func (c *Cluster) Inject(f fault.Fault) (clear func()) {
 	c.t.Helper()

@@ -100,7 +100,7 @@ func (r *run) add(o Options, name string) (*Simulation, error) {
 	return c, nil
 }
 
-// recorder is that of a cluster.
+// recorder returns the recorder of a cluster.
 func (r *run) recorder(cluster string) *trace.Recorder {
 	if cluster == "" {
 		return r.trace

@@ -84,7 +84,7 @@ func (r PluginRegistrar) start(s *Simulation) error {
 // String names it.
 func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }
 
-// Kill ends a program as SIGKILL does: its memory is lost, a socket file stays.
+// Kill ends a program like SIGKILL: its memory is lost, a socket file remains.
 func (c *Simulation) Kill(component Component) error { return component.kill(c) }
 
 // Stop ends a program as SIGTERM does: plugins and registrars remove their sockets.

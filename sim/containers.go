@@ -91,14 +91,15 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	return n.Machine, dir, nil
 }
 
-// RunsAs is the user and group of a pod's containers: of the first one, else the pod's, else root.
+// RunsAs returns the user and group of a pod's containers: of the first one, otherwise the pod's,
+// otherwise root.
 func (c *Simulation) RunsAs(key store.Key) (uid, gid int) {
 	pod, _ := store.Get[*corev1.Pod](c.World.Store, key)
 	return workload.RunsAs(pod)
 }
 
-// Life says how the instances of a container end that is a record: after how long, and with which
-// exit code.
+// Life describes the ends of the instances of a container that is a record: after which time, and
+// with which exit code.
 type Life = fakekubelet.Life
 
 // ExitContainer ends a container of a pod like a process that exits with a code; the name may be

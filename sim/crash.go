@@ -83,7 +83,7 @@ func (c *Simulation) stopWithRegistrar(p *plugin) error {
 	return p.stop()
 }
 
-// stopPluginAlone ends a plugin alone like SIGTERM. Its process exits and its socket is removed.
+// stopPluginAlone ends only a plugin, like SIGTERM. Its process exits and its socket is removed.
 // Its registrar continues to run, and the kubelet keeps the driver registered.
 func (c *Simulation) stopPluginAlone(name, node string) error {
 	p, err := c.plugin(name, node)
@@ -97,7 +97,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 	return p.stop()
 }
 
-// disconnect lets the callers of a plugin notice that it has exited.
+// disconnect notifies the callers of a plugin that it has exited.
 func (c *Simulation) disconnect(p *plugin) {
 	p.hangUp()
 	c.Wire.Forget(p.machine, p.socket)

@@ -113,7 +113,7 @@ func notStarted(p *plugin, err error) expect.Death {
 	return d
 }
 
-// programAt is the program that serves a socket; nil if none of the run's does.
+// programAt returns the program that serves a socket; nil if it is not one of the run's programs.
 func (c *Simulation) programAt(at wire.Site) *machine.Process {
 	for _, b := range c.programs() {
 		if b.running && b.servesAt(at) {

@@ -41,8 +41,8 @@ type StuckError struct {
 	After time.Duration
 	// Waiting has a line for each group of processes that waits.
 	Waiting []string
-	// Changing has a line for each object that components kept changing while the cluster was to
-	// come to rest.
+	// Changing has a line for each object that components kept changing while the cluster should
+	// have settled.
 	Changing []string
 	// Refused has a line for each driver that a kubelet has refused to register.
 	Refused []string
@@ -93,8 +93,8 @@ func (e *UpgradeError) Unwrap() error { return e.Err }
 // notUpgraded is the form of a verdict on a release that does not start.
 const notUpgraded verdict.Form = "does not start after an upgrade"
 
-// Verdict returns the verdict on the release. The driver is to blame if its program exits; all
-// other errors may be those of a slow machine.
+// Verdict returns the verdict on the release. The driver is to blame if its program exits; a slow
+// machine may cause all other errors.
 func (e *UpgradeError) Verdict() verdict.Verdict {
 	err := e.Err
 	if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {

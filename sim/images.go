@@ -41,7 +41,7 @@ func (c *Simulation) unpackImages() error {
 	return nil
 }
 
-// unpackError says whether the image is at fault or the disk that it is unpacked to.
+// unpackError reports whether the image is at fault or the disk to which it is unpacked.
 func unpackError(image string, err error) error {
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		if errors.Is(err, disk) {

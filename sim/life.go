@@ -15,8 +15,8 @@ type life struct {
 	speed float64
 }
 
-// GoLive lets the cluster live by the real clock from now to the end of the test, speed times as
-// fast, for controllers and informers that run beside it. Waits then take their share of real time.
+// GoLive runs the cluster by the real clock from now to the end of the test, at a multiple of its
+// speed, for controllers and informers that run beside it. Waits then take real time in proportion.
 // A real cluster always lives by the real clock, at its own speed.
 func (c *Cluster) GoLive(speed float64) {
 	if c.simulation == nil {
@@ -40,7 +40,7 @@ func (c *Cluster) stopLiving() {
 // glance is the interval at which a cluster that runs by the real clock is observed.
 const glance = 2 * time.Millisecond
 
-// await lets time pass until cond holds.
+// await advances time until cond holds.
 func (c *Cluster) await(what string, limit time.Duration, cond func() bool) error {
 	if c.life == nil {
 		return c.world.WaitFor(what, limit, cond)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// addLivenessProbe adds livenessprobe beside a plugin if its release has it, and has the kubelet
+// addLivenessProbe adds livenessprobe beside a plugin if its release has it, and makes the kubelet
 // probe it.
 func (c *Simulation) addLivenessProbe(p *plugin) {
 	given := p.sidecars().LivenessProbe

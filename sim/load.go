@@ -25,8 +25,8 @@ import (
 
 // LoadOptions describe a load on a driver.
 type LoadOptions struct {
-	// Cluster is the cluster of each level, with one driver. Its nodes are those of Plan.Nodes, its
-	// pace and its latencies those of the plan.
+	// Cluster is the cluster of each level, with one driver. Its nodes are the plan's Nodes; its
+	// pace and its latencies are the plan's.
 	Cluster Options
 	// Objects are applied first: classes and Secrets. Default: a StorageClass of the driver, and a
 	// VolumeSnapshotClass for LoadSnapshot.
@@ -68,7 +68,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	return results[0], err
 }
 
-// LoadInTurns is Load on several builds of a driver, which take turns: slow moments of the machine
+// LoadInTurns is Load on several builds of a driver, which alternate: slow moments of the machine
 // do not favour one of them. The plan is that of the first. The results are in the order of the
 // options.
 func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, error) {

@@ -26,8 +26,8 @@ func (d *driver) setUpMock(now func() time.Time) {
 	}
 }
 
-// mockOptions are the options of the mock driver in a release; those of the first one unless the
-// release has its own.
+// mockOptions returns the options of the mock driver in a release; by default those of the first
+// release.
 func (d *driver) mockOptions(version string) mock.Options {
 	options, is := d.MockVersions[version]
 	if !is {
@@ -45,8 +45,8 @@ func (d *driver) mockOf(version string) *mock.Driver {
 	return cmp.Or(d.releases[version], d.mock)
 }
 
-// joinSites makes a mock driver replicate to the one of its name in the cluster before, and that to
-// it.
+// joinSites makes a mock driver and the one of its name in the previous cluster replicate to each
+// other.
 func (c *Simulation) joinSites(d *driver) {
 	if c.cluster == "" {
 		return

@@ -52,7 +52,7 @@ func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
 	return found, ok
 }
 
-// networkOf makes the network of a node, by its number from 0; nil if nodes have that of csisim.
+// networkOf makes the network of a node, by its number from 0; nil if nodes share csisim's network.
 func (c *Simulation) networkOf(number int) (*fakekubelet.Networks, error) {
 	if c.options.Network == nil {
 		return nil, nil
@@ -68,7 +68,7 @@ func (c *Simulation) networkOf(number int) (*fakekubelet.Networks, error) {
 	return &fakekubelet.Networks{Node: own, Pods: address.PodsOf(number), Join: c.options.Network.Join}, nil
 }
 
-// nameServer is that of pods, empty if they have the node's.
+// nameServer returns the name server of pods; empty if they use the node's.
 func (c *Simulation) nameServer() string {
 	if c.options.Network == nil {
 		return ""

@@ -95,7 +95,7 @@ func TestNoNodeTakesAClaimThatFitsNowhere(t *testing.T) {
 	assert.Len(t, made(c, "CreateVolume"), 1)
 }
 
-// C-PROV-80: a node that turns out to have no room gives the claim back, and it is taken anew.
+// C-PROV-80: a node without enough room releases the claim, and it is taken again.
 func TestANodeGivesAClaimBack(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	c.Inject(fault.Fault{Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted, Times: 1})

@@ -38,8 +38,8 @@ type Options struct {
 	Nodes []Node
 	// Drivers that are installed. Default: none.
 	Drivers []Driver
-	// Kubernetes is the version of the control plane, and of kubelets that have none
-	// of their own. Default: the newest.
+	// Kubernetes is the version of the control plane, and the default version of kubelets. Default:
+	// the newest.
 	Kubernetes version.Version
 	// Migration are the in-tree plugins with a migration that differs from the default of the
 	// version. Default: none.
@@ -65,7 +65,8 @@ type Options struct {
 	// Context ends the wait for a driver program that starts, or for a driver's answer about its
 	// name. Default: context.Background().
 	Context context.Context
-	// Pace is how virtual time passes while drivers work on calls. Default: calls take none.
+	// Pace determines how virtual time passes while drivers work on calls. Default: calls take
+	// none.
 	Pace Pace
 	// Latencies are times that are added to calls, by the name of the call such as "CreateVolume",
 	// if the pace is Measured: the latency of a service behind the driver. Default: none.
@@ -111,7 +112,7 @@ type Options struct {
 	// HostPaths lists host directories that programs may write to. Writes anywhere else are
 	// discarded with the run. Default: none.
 	HostPaths []string
-	// Isolation says how nodes are kept apart. Default: Auto.
+	// Isolation determines how nodes are separated. Default: Auto.
 	Isolation Isolation
 	// KubeletDir is the directory of the kubelet on each node. Default: /var/lib/kubelet.
 	KubeletDir KubeletDir
@@ -135,7 +136,7 @@ type Options struct {
 	Faults []*fault.Fault
 	// OnDisk keeps the directories of kubelets on disk, where programs that are no part of the
 	// cluster find them: see Directories. Default: true with External sidecars; otherwise nodes
-	// that have a mount namespace have them in memory.
+	// with a mount namespace keep them in memory.
 	OnDisk bool
 	// Images are the programs that containers of pods run in a live cluster, paths of the
 	// host by image, with or without its tag. Containers of other images are records.
@@ -168,20 +169,20 @@ type Options struct {
 	NoDataCheck bool
 }
 
-// KubeletDir says where nodes have the directory of their kubelet, and whether a symlink is on the
-// way.
+// KubeletDir determines where nodes have the directory of their kubelet, and whether a symlink
+// leads to it.
 type KubeletDir = machine.Layout
 
-// Isolation is how the nodes of a run are separated from each other and from the machine.
+// Isolation determines how the nodes of a run are separated from each other and from the machine.
 type Isolation string
 
 const (
 	// Auto gives each node a mount namespace if a driver is a program. If the machine does not
-	// permit one, the run fails with an EnvironmentError that names the cause.
+	// permit a mount namespace, the run fails with an EnvironmentError that names the cause.
 	Auto Isolation = "auto"
 	// Namespace gives nodes mount namespaces without driver programs, too.
 	Namespace Isolation = "namespace"
-	// None gives each node a directory only.
+	// None gives each node just a directory.
 	None Isolation = "none"
 )
 
@@ -274,8 +275,7 @@ type Deployment struct {
 	Objects []store.Object
 	// Sidecars are the flags of its sidecars. Default: those of the Driver.
 	Sidecars *Sidecars
-	// Without is that of the Driver. Default: if Sidecars are given, none; otherwise as in the
-	// Driver.
+	// Without is as in Driver. Default: if Sidecars are given, none; otherwise as in the Driver.
 	Without []Sidecar
 }
 
@@ -296,17 +296,17 @@ type FurtherPlugin struct {
 	Refused registrar.Refused
 }
 
-// Program is how a driver program is started. Command, ControllerCommand and the
-// values of Env are templates: {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}}
-// {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}}
-// {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}.
+// Program describes the start of a driver program. Command, ControllerCommand and the values of Env
+// are templates: {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}}
+// {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}}
+// {{.AddonsSocket}} {{.ServiceURL}}.
 type Program struct {
 	// Command is the program and its arguments.
 	Command []string
 	// ControllerCommand starts the controller plugin. Default: Command.
 	ControllerCommand []string
-	// Single starts one process that is both the controller plugin and the plugin
-	// of the only node, as drivers do that keep all state in one process.
+	// Single starts one process that is both the controller plugin and the plugin of the only node,
+	// for drivers that keep all state in one process.
 	Single bool
 	// Env is added to the program's environment.
 	Env map[string]string

@@ -103,7 +103,7 @@ type outage struct {
 }
 
 // PowerOffAll cuts the power of the whole cluster: all nodes, the control plane and the controller
-// plugins. The objects of the API stay, and cannot be changed meanwhile.
+// plugins. The objects of the API remain, and cannot be changed meanwhile.
 func (c *Simulation) PowerOffAll() error {
 	if err := c.Powered(); err != nil {
 		return err

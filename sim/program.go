@@ -132,7 +132,7 @@ type Usage struct {
 	Lost []machine.Lookup
 }
 
-// Usage is that of the programs of drivers. It is known when the simulation is closed.
+// Usage returns the usage of the programs of drivers. It is known when the simulation is closed.
 func (c *Simulation) Usage() (all []Usage) {
 	for _, b := range c.programs() {
 		all = append(all, b.usage(c))

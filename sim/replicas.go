@@ -49,7 +49,7 @@ func (d Driver) controllerPlugins() int {
 	return max(1, d.Replicas)
 }
 
-// isSingle reports whether one program is both the controller plugin and that of a node.
+// isSingle reports whether one program is both the controller plugin and the plugin of a node.
 func (d Driver) isSingle() bool { return d.Program != nil && d.Program.Single }
 
 // startReplicas starts the replicas of a driver's controller plugin except the first, which gets
@@ -87,8 +87,8 @@ func (d *driver) replica(number string) *plugin {
 	return nil
 }
 
-// pluginsMeant are the plugins of a name: without a node all replicas of the controller
-// plugin, unless the name is that of one.
+// pluginsMeant returns the plugins with a name: without a node all replicas of the controller
+// plugin, unless the name is the name of one replica.
 func (c *Simulation) pluginsMeant(name, node string) ([]*plugin, error) {
 	p, err := c.plugin(name, node)
 	if err != nil {

@@ -70,8 +70,8 @@ func (c *Simulation) addSidecars(d *driver) {
 	}
 }
 
-// addSidecarsOf adds the sidecars in the pod of a plugin: those beside a controller plugin, and
-// those that run on nodes.
+// addSidecarsOf adds the sidecars in the pod of a plugin: the ones beside a controller plugin, and
+// the ones that run on nodes.
 func (c *Simulation) addSidecarsOf(p *plugin) {
 	c.addLivenessProbe(p)
 	d := p.driver
@@ -88,7 +88,7 @@ func (c *Simulation) addSidecarsOf(p *plugin) {
 	}
 }
 
-// election is that of the replicas of a sidecar.
+// election returns the election of a sidecar's replicas.
 func (d *driver) election(program string) *sidecar.Election {
 	if d.elections[program] == nil {
 		d.elections[program] = &sidecar.Election{}
@@ -114,8 +114,8 @@ func (c *Simulation) addSidecar(s sidecar.Sidecar, p *plugin, election *sidecar.
 	}
 }
 
-// addNodeSidecar adds one program beside the plugin of a node. Its name ends in that of the node;
-// without it the name is that of all of them.
+// addNodeSidecar adds one program beside the plugin of a node. Its name ends with the node's name;
+// the name without that is the name of all of them.
 func (c *Simulation) addNodeSidecar(s sidecar.Sidecar, p *plugin) {
 	ctl := c.sidecar(s, p, sidecar.Target{Driver: p.driver.Name, Node: p.node, Machine: p.machine, Socket: p.socket})
 	ctl.Replica.Of = ctl.Name
@@ -164,7 +164,7 @@ func (p *plugin) lacks(s Sidecar) bool {
 	return slices.Contains(p.driver.External, s) || slices.Contains(release.Without, s)
 }
 
-// endSidecars ends the sidecars in a pod. Those of CSI-Addons have pods of their own.
+// endSidecars ends the sidecars in a pod. Sidecars of CSI-Addons have separate pods.
 func (c *Simulation) endSidecars(p *plugin) {
 	p.endProbes()
 	var gone []*cluster.Controller

@@ -19,8 +19,8 @@ type firstForm struct {
 	object store.Object
 }
 
-// deploy applies the objects of a release, as kubectl apply does with its manifests: its own, and
-// those of the first release that other releases have changed.
+// deploy applies the objects of a release, as kubectl apply does with its manifests: the release's
+// own objects, and objects of the first release that other releases have changed.
 func (c *Simulation) deploy(d *driver, version string) error {
 	if version == cmp.Or(d.deployed, d.first()) {
 		return nil

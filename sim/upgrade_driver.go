@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, by one of
+// UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, with a pod of
 // another release, as a rolling update does, with the sidecars in it. The release is one of the
 // driver's versions, or the first one, for a rollback. The new program has a fresh container;
 // directories of the node stay. The objects of the release are applied before. On a node without

@@ -35,7 +35,7 @@ func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 	return c.turnRegistrar(at.Driver, at.Node, trace.Started)
 }
 
-// registerTwice lets the called plugin register again at a second socket, beside the existing one.
+// registerTwice makes the called plugin register again at a second socket, beside the existing one.
 func (c *Simulation) registerTwice(_ *kernel.Process, at fault.Site) error {
 	if err := c.turnRegistrar(at.Driver, at.Node, trace.Killed); err != nil {
 		return err

@@ -53,7 +53,7 @@ func WithMock(options mock.Options) Option { return WithDriver(Driver{Mock: &opt
 // WithDriver adds a driver.
 func WithDriver(d Driver) Option { return func(o *Options) { o.Drivers = append(o.Drivers, d) } }
 
-// WithFaults puts faults in force before the first call.
+// WithFaults activates faults before the first call.
 func WithFaults(faults ...fault.Fault) Option {
 	return func(o *Options) {
 		for i := range faults {

@@ -38,11 +38,11 @@ type World interface {
 	Start(Component) error
 	PowerOff(node string) error
 	PowerOn(node string) error
-	// Inject puts a fault in force until EndFault.
+	// Inject activates a fault until EndFault.
 	Inject(*fault.Fault) error
 	EndFault(*fault.Fault) error
 
-	// WaitFor waits until cond holds, Settle until only housekeeping is left to do, Advance until d
+	// WaitFor waits until cond holds, Settle until only housekeeping is left, and Advance until d
 	// has passed.
 	WaitFor(what string, limit time.Duration, cond func() bool) error
 	Settle(limit time.Duration) error
@@ -57,7 +57,7 @@ func (c *Simulation) Say(what string) { c.World.Say(what) }
 // Last is the Seq of the last event of the cluster.
 func (c *Simulation) Last() uint64 { return c.World.Trace.Last() }
 
-// Inject puts a fault in force at the calls of drivers.
+// Inject activates a fault at the calls of drivers.
 func (c *Simulation) Inject(f *fault.Fault) error {
 	c.Wire.Faults.Inject(f)
 	return nil

@@ -10,7 +10,7 @@ import (
 
 // Death is the unexpected end of a driver's program.
 type Death struct {
-	// Text says in one line which program ended, and how. It begins with Of, the plugin.
+	// Text names the program that ended, and its end, in one line. It begins with Of, the plugin.
 	Text, Of string
 	// Call is the call in progress at its end; nil for none.
 	Call *trace.Event

@@ -15,8 +15,8 @@ import (
 type Evidence struct {
 	*Journal
 	Store *store.Store
-	// Since is the Seq of the last event that does not count: calls and Kubernetes
-	// events are those after it.
+	// Since is the Seq of the last event that does not count: only later calls and Kubernetes
+	// events count.
 	Since uint64
 	// Faults are the injected faults.
 	Faults *fault.Set

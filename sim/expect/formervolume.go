@@ -12,7 +12,7 @@ import (
 )
 
 // Find returns all objects of a reference. After its claimRef was removed, a volume still counts as
-// that of its last claim, until the claim has another volume.
+// the volume of its last claim, until the claim has another volume.
 func (ev *Evidence) Find(ref Reference) []store.Object {
 	found := ref.Find(ev.Store)
 	if !ref.ByClaim() {

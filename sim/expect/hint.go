@@ -30,12 +30,12 @@ func (ev *Evidence) hint() string {
 	return ""
 }
 
-// IsWarning says whether Kubernetes warns of something.
+// IsWarning reports whether Kubernetes warns of something.
 func IsWarning(e *trace.Event) bool {
 	return e.Kind == trace.KubeEvent && e.Resource == corev1.EventTypeWarning
 }
 
-// IsFailedCall says whether a call's caller got an error.
+// IsFailedCall reports whether a call's caller received an error.
 func IsFailedCall(e *trace.Event) bool { return e.Kind == trace.Call && e.Code != "" }
 
 // News is the newest event of a kind, unless a call that succeeded has overtaken it.

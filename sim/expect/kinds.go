@@ -77,5 +77,5 @@ func (k Kinds) Named(name string) (*store.Resource, bool) {
 	return nil, false
 }
 
-// Singular is how messages name a resource: pod, persistentvolumeclaim.
+// Singular returns the name of a resource in messages: pod, persistentvolumeclaim.
 func Singular(res *store.Resource) string { return strings.ToLower(res.GVK.Kind) }

@@ -34,7 +34,7 @@ func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
 	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
 }
 
-// culprit returns the call that should have removed the first of the leaks or, if there was none,
+// culprit returns the call that should have removed the first of the leaks or, if it is missing,
 // the event that made it.
 func culprit(leaks []ledger.Entry) *trace.Event {
 	for _, e := range leaks {

@@ -10,7 +10,7 @@ func (Mounts) String() string {
 	return "no driver unmounts mounts of another driver or of the kubelet, nor any outside its calls"
 }
 
-// Failure is a mount that one did.
+// Failure reports an unmount that no driver should have made.
 func (m Mounts) Failure(ev *Evidence) *Failure {
 	return ev.never(m.String(), ev.Unmounted(), trace.Unmounted)
 }

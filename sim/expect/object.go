@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Object is something that is true of an object: that it exists or, with more fields, that it does
-// not exist, is in a phase, has a condition or certain fields.
+// Object is a condition on an object: that it exists or, with more fields, that it does not exist,
+// is in a phase, has a condition or certain fields.
 type Object struct {
 	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the name *
 	// matches any text; a volume or an attachment can be named by its claim: "pv/pvc/data".

@@ -19,8 +19,8 @@ import (
 // text. A PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
 // pvc/data, and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
 type Reference struct {
-	// Resource is that of the objects. One that a definition brings may be that of
-	// another store; In is that of the objects' own.
+	// Resource is the resource of the objects. The resource of a defined kind may be the one of
+	// another store; In returns the resource in a given store.
 	Resource  *store.Resource
 	Namespace string
 	Name      string
@@ -34,7 +34,7 @@ const claimPrefix = "pvc/"
 // snapshotPrefix begins the name of a snapshot content that is named by its snapshot.
 const snapshotPrefix = "vs/"
 
-// HasClaim says whether objects of the resource can be named by their claim.
+// HasClaim reports whether objects of the resource can be named by their claim.
 func (r Reference) HasClaim() bool {
 	return slices.Contains([]string{"PersistentVolume", "VolumeAttachment", "VolumeSnapshot"}, r.Resource.GVK.Kind)
 }
@@ -127,7 +127,7 @@ func (r Reference) BySnapshot() bool {
 	return r.Resource.GVK.Kind == "VolumeSnapshotContent" && strings.HasPrefix(r.Name, snapshotPrefix)
 }
 
-// ByClaim says whether an object is named by its claim.
+// ByClaim reports whether an object is named by its claim.
 func (r Reference) ByClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
 
 // Find is all objects there are of the reference.

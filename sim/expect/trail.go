@@ -114,8 +114,8 @@ func isOfNode(e *trace.Event) bool {
 	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
 
-// isOf says whether an event belongs to the story of a volume: a call about it, a warning about it,
-// and every fault and crash.
+// isOf reports whether an event belongs to the story of a volume: a call about it, a warning about
+// it, and every fault and crash.
 func isOf(volume string, e *trace.Event, names *calls.Names) bool {
 	switch e.Kind {
 	case trace.FaultFired:
@@ -214,7 +214,7 @@ func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	return newest
 }
 
-// isOfPod says whether a call names the pod, by the path that it is about.
+// isOfPod reports whether a call names the pod, by the path in the call.
 func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 	pod := ev.Names.Pod(e)
 	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)

@@ -25,8 +25,8 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 // maxWaiting is the number of waiting processes that a failure lists.
 const maxWaiting = 6
 
-// outstanding returns the processes that wait for an answer or a time. All others wait for
-// something to change, as they do whenever a cluster is quiet.
+// outstanding returns the processes that wait for an answer or a time. All others wait for a
+// change, as they do whenever a cluster is quiet.
 func outstanding(waiting []string) []string {
 	var lines []string
 	for _, line := range waiting {

@@ -45,7 +45,7 @@ func acquire(on string) (*lock, error) {
 	}
 }
 
-// release lets the next process have it.
+// release passes the lock on to the next process.
 func (l *lock) release() error {
 	if l == nil {
 		return nil

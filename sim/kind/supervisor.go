@@ -94,8 +94,8 @@ func (s *supervisor) end() error {
 	return s.ask(o)
 }
 
-// begin has the supervisor find or make the cluster with the nodes that a test needs, and look
-// after the objects that the test makes there.
+// begin makes the supervisor find or make the cluster with the nodes that a test needs, and manage
+// the objects that the test makes there.
 func begin(on string, s promotion.Subject) (one *supervisor, found promotion.TargetOptions, err error) {
 	o, err := targetOptions(on)
 	if err != nil {

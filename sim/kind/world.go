@@ -39,7 +39,7 @@ func (w *world) Boot() error {
 	return nil
 }
 
-// Close removes everything that the test has made, and gives the cluster to the next one.
+// Close removes everything that the test has made, and passes the cluster to the next test.
 func (w *world) Close() error {
 	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.supervisor.end())
 	w.done()
@@ -117,7 +117,7 @@ func (w *world) PowerOn(node string) error {
 	return notReal("the power of "+node, w.Cluster.PowerOn(node))
 }
 
-// Inject puts a fault in force at all proxies. They end it by its name.
+// Inject activates a fault at all proxies. They end it by its name.
 func (w *world) Inject(f *fault.Fault) error {
 	if why := promotion.NeverFault(f); why != "" {
 		return &sim.NotPromotedError{What: "a fault at " + f.Call, Why: why}

@@ -37,7 +37,7 @@ type (
 	Command = machine.Command
 	// Process is a running program.
 	Process = machine.Process
-	// Volume is shown to one program alone.
+	// Volume is visible to one program only.
 	Volume = machine.Volume
 	// Stray is a process that a program of the machine has started.
 	Stray = machine.Stray
