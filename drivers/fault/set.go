@@ -78,7 +78,8 @@ func (s *Set) Unused() []*Fault {
 // the driver made no such system call, and there may be several.
 func (f *Fault) SetHits(times int) { f.fired += times - 1 }
 
-// Left returns how often a fault may take effect in the affected call; 0 is any number.
+// Left returns the number of times that a fault may still take effect in the affected call; 0 is
+// any number.
 func (f *Fault) Left() int {
 	if f.Times == 0 {
 		return 0

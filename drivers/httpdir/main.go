@@ -96,7 +96,7 @@ type busy struct {
 	keys map[string]bool
 }
 
-// intercept answers a call about a volume with ABORTED while another one is under way.
+// intercept answers a call about a volume with ABORTED while another one is in progress.
 func (b *busy) intercept(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	key := ""
 	switch r := request.(type) {

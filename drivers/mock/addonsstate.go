@@ -20,7 +20,7 @@ type addonsState struct {
 	reclaimed  map[string]bool // addresses, in the order in which they were fenced
 	keys       map[string]int  // how often the key of a volume was changed
 	fenced     []string        // addresses, in the order in which they were fenced
-	replicated map[string]bool // volumes and groups, by id; true for those that may be written
+	replicated map[string]bool // volumes and groups, by id; true for writable ones
 	groups     []*addonsGroup
 	made       int // groups so far
 }

@@ -154,7 +154,7 @@ func (n *Node) usable(id string, c *csi.VolumeCapability, volumeContext, publish
 	return v, n.attached(v, publishContext)
 }
 
-// attached checks that ControllerPublishVolume came first, if the driver has it.
+// attached checks that ControllerPublishVolume preceded, if the driver has it.
 func (n *Node) attached(v *volume, given map[string]string) error {
 	d := n.driver
 	switch {

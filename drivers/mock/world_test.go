@@ -234,7 +234,7 @@ func introduce(w *world) error {
 	return nil
 }
 
-// given brings a world into a state.
+// given sets up a world.
 func given(t *testing.T, o Options, steps ...step) *world {
 	w := newWorld(o)
 	for i, s := range steps {

@@ -77,7 +77,7 @@ func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
 	return v, err
 }
 
-// CreateAnotherVolume creates a volume even when there is one under that name.
+// CreateAnotherVolume creates a volume even if one with that name exists.
 func (b *Backend) CreateAnotherVolume(spec VolumeSpec) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		ids, err := b.ids(volumesDir)
@@ -233,8 +233,8 @@ func (b *Backend) Volume(id string) (v Volume, err error) {
 	return v, err
 }
 
-// Volumes lists all volumes by id. It takes no lock, so that it does not wait for a call that is at
-// work: each record is written by one rename.
+// Volumes lists all volumes by id. It takes no lock, so it does not wait for a call in progress:
+// each record is written by one rename.
 func (b *Backend) Volumes() ([]Volume, error) {
 	ids, err := b.ids(volumesDir)
 	if err != nil {

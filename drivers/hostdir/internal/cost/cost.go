@@ -1,6 +1,6 @@
 //go:build linux
 
-// Package cost makes hostdir slow or wasteful in ways that show under load only, so that tests can
+// Package cost makes hostdir slow or wasteful in ways that show only under load, so that tests can
 // prove which of them csisim load finds.
 package cost
 
@@ -82,7 +82,7 @@ func Calls(costs []Cost) (all []grpc.UnaryServerInterceptor) {
 	return all
 }
 
-// before is an interceptor that does something before each call of one kind.
+// before is an interceptor that runs a function before each call of one kind.
 func before(call string, do func()) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		if path.Base(info.FullMethod) == call {

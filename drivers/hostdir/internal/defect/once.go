@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
-// once calls a function unless a file beside the state of the node, or that of the controller,
-// shows that it has been called.
+// once calls a function unless a file beside the state of the node, or of the controller, shows
+// that it was called before.
 func once(d *service.Driver, upgrade func(*service.Driver) error) error {
 	dir := d.Config.StateDir
 	if d.Config.Node {

@@ -13,7 +13,7 @@ var snapshotIgnoresSource = &Defect{
 	Wrap: func(d *service.Driver) { d.Store = sourcelessStore{d.Store} },
 }
 
-// sourcelessStore finds snapshots by their names alone.
+// sourcelessStore finds snapshots only by their names.
 type sourcelessStore struct{ service.Store }
 
 func (s sourcelessStore) CreateSnapshot(name, volumeID string) (backend.Snapshot, error) {

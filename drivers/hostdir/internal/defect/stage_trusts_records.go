@@ -44,7 +44,7 @@ func (t trustingMounts) Stage(v backend.Volume, content, staging string) error {
 	return t.Mounts.Stage(v, content, staging)
 }
 
-// trustingSources does not look whether a directory is staged.
+// trustingSources does not check whether a directory is staged.
 type trustingSources struct {
 	service.Sources
 	driver *service.Driver

@@ -122,8 +122,8 @@ func (n *node) detachLoop(volumeID string) (was bool, err error) {
 	return len(devices) > 0, err
 }
 
-// known answers NOT_FOUND for a volume that the backend does not have. Without attachments the
-// controller can delete a volume that a node still has: its mounts go all the same.
+// known answers NOT_FOUND for a volume that the backend lacks. Without attachments the controller
+// can delete a volume that a node still has: its mounts go all the same.
 func (n *node) known(volumeID string) error {
 	if !n.Config.Attach {
 		return nil

@@ -34,7 +34,7 @@ type Store interface {
 	CreateSnapshot(name, volumeID string) (backend.Snapshot, error)
 	DeleteSnapshot(id string) error
 	Snapshots() ([]backend.Snapshot, error)
-	// Ready reports whether a snapshot that was created then is ready to use.
+	// Ready reports whether a snapshot with this creation time is ready to use.
 	Ready(created time.Time) bool
 	CreateGroup(name string, volumeIDs []string, source func(i int) (volumeID string)) (backend.Group, error)
 	DeleteGroup(id string) error
