@@ -168,3 +168,22 @@ func TestTheLastCallOfALog(t *testing.T) {
 `})
 	assert.Equal(t, []string{"0 csi csi-provisioner Controller/DeleteVolume pods.log:1, pods.log:2"}, shown(all))
 }
+
+// Given a journal in which the kubelet is killed during a call and starts again, then the call has
+// no answer, and that of the next kubelet has its own.
+func TestAKubeletThatStartsAgain(t *testing.T) {
+	stage := `"kubernetes.io/csi: calling NodeStageVolume rpc" volID="v1" stagingTargetPath="/s/v1"`
+	all, _ := imported(t, map[string]string{"kubelet.log": "I1128 12:00:00.000000 246 csi_client.go:397] " + stage + `
+I1128 12:00:05.000000 999 kubelet.go:2622] "Starting kubelet main sync loop"
+I1128 12:00:10.000000 999 csi_client.go:397] ` + stage + `
+I1128 12:00:10.200000 999 csi_attacher.go:409] kubernetes.io/csi: attacher.MountDevice successfully requested NodeStageVolume [/s/v1]
+I1128 12:00:10.300000 999 operation_generator.go:558] "MountVolume.MountDevice succeeded for volume \"pvc-1\" (UniqueName: \"kubernetes.io/csi/mock.csi^v1\") pod \"web\" (UID: \"u1\") device mount path \"/s/v1\"" pod="default/web"
+`})
+	var calls []string
+	for _, l := range all {
+		if l.K == trace.Call {
+			calls = append(calls, fmt.Sprintf("%d %s %v %d", l.T, l.M, l.Resp, l.Ms))
+		}
+	}
+	assert.Equal(t, []string{"0 Node/NodeStageVolume map[] 0", "10000 Node/NodeStageVolume map[] 200"}, calls)
+}

@@ -188,11 +188,7 @@ func (s *stream) record(r *lines.Record) error {
 		if driver := f.Fields["driver"]; driver != "" && s.driver == "" && !table.IsDriver {
 			s.driver = driver
 		}
-		ends := s.calls.Operation
-		if table.IsDriver {
-			ends = s.calls.Refusal
-		}
-		if err := s.done(ends(r, f)); err != nil {
+		if err := s.done(s.ended(table, r, f)); err != nil {
 			return err
 		}
 		return s.fact(s.nameOf(table), r, f)
@@ -207,6 +203,18 @@ func (s *stream) record(r *lines.Record) error {
 		return err
 	}
 	return s.line(r)
+}
+
+// ended returns the calls that end with a fact. A kubelet that starts leaves those of the one
+// before it without an answer.
+func (s *stream) ended(t *messages.Table, r *lines.Record, f messages.Fact) []*calls.Call {
+	switch {
+	case t.IsDriver:
+		return s.calls.Refusal(r, f)
+	case t.Program == kubelet && f.Means == messages.ProgramStarted:
+		return s.calls.End()
+	}
+	return s.calls.Operation(r, f)
 }
 
 // nameOf returns the name of the program that a table is of: a table of calls is of any.
