@@ -183,7 +183,7 @@ func (s *Story) note(o *Operation, f *fact, v *Volume) {
 		o.Node = cmp.Or(f.fields["node"], f.node, o.Node)
 	}
 	if uid := f.fields["podUID"]; uid != "" {
-		if name := f.fields["pod"]; name != "" {
+		if name := f.fields["pod"]; name != "" && !strings.HasSuffix(s.podNames[uid], "/"+name) {
 			s.podNames[uid] = name
 		}
 		o.Pod = cmp.Or(s.podNames[uid], o.Pod, uid)
@@ -263,11 +263,14 @@ func (o *Operation) count(f *fact) {
 // registration notes whether a driver is registered on a node.
 func (s *Story) registration(f *fact) {
 	driver := cmp.Or(f.fields["driver"], driverOfSocket(f.fields["operation"]))
-	if _, refused := refusedIn(f.fields["status"]); driver == "" && f.means != messages.RegisterFailed && !refused {
-		return
-	}
 	why, refused := refusedIn(f.fields["status"])
 	failed := f.means == messages.RegisterFailed || refused
+	if f.means == messages.Registered && !failed { // a registrar that did not know its driver yet
+		delete(s.registered, [2]string{"", f.node})
+	}
+	if driver == "" && !failed {
+		return
+	}
 	r := registration{isRegistered: !failed && f.means == messages.Registered, failed: failed, at: f.at, seen: f.seen, why: cmp.Or(f.fields["error"], why)}
 	s.registered[[2]string{driver, f.node}] = r
 }

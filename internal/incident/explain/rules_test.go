@@ -23,6 +23,11 @@ const (
 	failed = `{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"stage failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"Internal","error":"no"}}`
 )
 
+// onNode is a line of kube-controller-manager about a volume and a node, which may not be named.
+func onNode(at, node, means string) string {
+	return `{"t":` + at + `,"k":"log","from":"kube-controller-manager","ev":"` + means + `","obj":{"volume":"vol-1","driver":"mock.csi","node":"` + node + `","code":"Internal","error":"no"}}`
+}
+
 // Each rule makes its finding from the lines that state it, and none once other lines contradict.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
@@ -36,6 +41,16 @@ func TestRules(t *testing.T) {
 		{"a call at the end of the logs", []string{strings.Replace(called, `"t":1000`, `"t":1190000`, 1)}, ""},
 		{"an operation that fails", []string{failed}, "Volume vol-1 cannot be staged on node-a: Internal: no certain"},
 		{"it succeeds later", []string{failed, strings.Replace(failed, "stage failed", "stage succeeded", 1)}, ""},
+		{"it fails on an unnamed node, and succeeds on all nodes", []string{onNode("1000", "node-a", "detach succeeded"), onNode("2000", "", "detach failed"), onNode("3000", "node-b", "detach succeeded")}, ""},
+		{"it fails on an unnamed node, and succeeded before", []string{onNode("1000", "node-a", "detach succeeded"), onNode("1500", "node-b", "detach succeeded"), onNode("2000", "", "detach failed")},
+			"Volume vol-1 cannot be detached: Internal: no certain"},
+		{"a pod with its namespace, and without", []string{
+			`{"t":1000,"k":"log","from":"kubelet","node":"node-a","ev":"publish failed","obj":{"volume":"vol-1","pv":"pvc-1","driver":"mock.csi","podUID":"u1","pod":"web","error":"no"}}`,
+			`{"t":1000,"k":"event","from":"kubelet","node":"node-a","m":"FailedMount","r":"Warning","name":"Pod/shop/web","msg":"MountVolume.SetUp failed for volume \"pvc-1\" : no","obj":{"count":1}}`,
+			`{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"publish succeeded","obj":{"volume":"vol-1","pv":"pvc-1","driver":"mock.csi","podUID":"u1","pod":"shop/web"}}`,
+			`{"t":3000,"k":"log","from":"kubelet","node":"node-a","ev":"mount started","obj":{"volume":"vol-1","pv":"pvc-1","driver":"mock.csi","podUID":"u1","pod":"web"}}`,
+			`{"t":3100,"k":"log","from":"kubelet","node":"node-a","ev":"publish succeeded","obj":{"volume":"vol-1","pv":"pvc-1","driver":"mock.csi","podUID":"u1","pod":"web"}}`,
+		}, ""},
 		{"a finalizer that stays", []string{`{"t":1000,"k":"api","ev":"ADDED","r":"persistentvolumes","name":"pvc-1","obj":{"metadata":{"deletionTimestamp":"2026-11-28T12:01:00Z","finalizers":["external-provisioner.volume.kubernetes.io/finalizer"]}}}`},
 			"PersistentVolume pvc-1 is being deleted and stays certain"},
 		{"a finalizer of another component", []string{`{"t":1000,"k":"api","ev":"ADDED","r":"persistentvolumeclaims","name":"shop/data","obj":{"metadata":{"deletionTimestamp":"2026-11-28T12:01:00Z","finalizers":["example.com/mine"]}}}`},
@@ -48,6 +63,10 @@ func TestRules(t *testing.T) {
 		{"a later registration", []string{
 			`{"t":1000,"k":"log","from":"kubelet","node":"node-a","ev":"register failed","obj":{"driver":"mock.csi","error":"no node id"}}`,
 			`{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"register succeeded","obj":{"driver":"mock.csi"}}`,
+		}, ""},
+		{"a registrar that starts again", []string{
+			`{"t":1000,"k":"log","from":"node-driver-registrar","ev":"register failed","obj":{"error":"no socket"}}`,
+			`{"t":2000,"k":"log","from":"node-driver-registrar","ev":"register succeeded","obj":{"status":"plugin_registered:true"}}`,
 		}, ""},
 		{"a claim that nothing provisions", []string{pending}, "Claim data is pending: nothing provisions it likely"},
 		{"a claim that is bound", []string{pending, `{"t":2000,"k":"api","ev":"MODIFIED","r":"persistentvolumeclaims","name":"default/data","patch":{"status":{"phase":"Bound"}}}`}, ""},

@@ -3,6 +3,7 @@ package explain
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 )
 
 // settle joins the operations that turned out to be the same, because they have the same volume, or
@@ -32,19 +33,30 @@ func (o *Operation) place() string {
 	return o.Node
 }
 
-// dropUnplaced joins operations without a node with the only operation that has one.
+// dropUnplaced joins operations without a node with the only operation that has one. It drops those
+// after which the operation succeeded on each node on which it was tried.
 func (s *Story) dropUnplaced() {
 	var kept []*Operation
 	for _, o := range s.order {
 		if o.Node == "" {
-			if others := s.othersPlaced(o); len(others) == 1 {
+			others := s.othersPlaced(o)
+			if len(others) == 1 {
 				others[0].join(o)
+				continue
+			}
+			if areDoneAfter(others, o) {
 				continue
 			}
 		}
 		kept = append(kept, o)
 	}
 	s.order = kept
+}
+
+// areDoneAfter reports whether all operations that go on after another one are done.
+func areDoneAfter(all []*Operation, other *Operation) bool {
+	later := slices.DeleteFunc(all, func(o *Operation) bool { return o.Last < other.Last })
+	return len(later) > 0 && !slices.ContainsFunc(later, func(o *Operation) bool { return !o.IsDone })
 }
 
 func (s *Story) othersPlaced(o *Operation) (found []*Operation) {

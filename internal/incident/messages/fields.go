@@ -44,6 +44,11 @@ func (f Fields) set(name, value string) {
 	case "claimUID": // by which csi-provisioner names the volume
 		f["pv"] = "pvc-" + value
 	case "v", "ts", "time", "timestamp", "level", "msg", "message", "caller", "logger", "source", "service":
+	case "pod":
+		value = strings.Trim(value, `"`)
+		if value != "" && !strings.HasSuffix(f[known], "/"+value) { // the text has no namespace
+			f[known] = value
+		}
 	case "request", "response", "inner", "call":
 		f[known] = value
 	case "volume":

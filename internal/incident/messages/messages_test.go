@@ -52,6 +52,8 @@ func TestMessagesAreRecognized(t *testing.T) {
 		{"longhorn-csi-plugin", `NodeStageVolume: err: rpc error: code = InvalidArgument desc = volume pvc-1 hasn't been attached yet`, nil,
 			"call error code=InvalidArgument error=volume pvc-1 hasn't been attached yet method=NodeStageVolume"},
 		{"zfs-localpv", `GRPC call: /csi.v1.Node/NodePublishVolume requests {"volume_id":"v1"}`, nil, `call begins method=/csi.v1.Node/NodePublishVolume request={"volume_id":"v1"}`},
+		{"kubelet", `MountVolume.SetUp succeeded for volume "pvc-1" ` + csi + ` pod "web" (UID: "u1") `, map[string]string{"pod": "shop/web"},
+			"publish succeeded driver=mock.csi pod=shop/web podUID=u1 pv=pvc-1 volume=vol-1"},
 		{"mayastor-csi-node", "[ CSI ] Node Stage Volume Request completed successfully after 1.2s", map[string]string{"volume.uuid": "3e0d"}, "call answer method=Node Stage Volume took=1.2s volume=3e0d"},
 		{"ceph-csi", "Listening for connections on address: /csi/csi.sock", nil, "program started"},
 		{"mayastor-csi-node", "Failed to stage volume 3e0d: attach failed: Input/output error (os error 5)", nil, "stage failed error=attach failed: Input/output error (os error 5) volume=3e0d"},
