@@ -22,6 +22,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 		e := Entry{Kind: Mount, Name: table[i].Target, Node: m.Name()}
 		place := Dir(m.Layout().KubeletDir()).Locate(e.Name)
 		switch {
+		case a.Watch.byHand[m.Name()][e.Name]: // no driver has to remove it
 		case n != nil && place.Owned():
 			if !a.needs[n.Name].accountsFor(place, true) {
 				a.enter(e, place, made, n)

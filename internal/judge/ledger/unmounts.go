@@ -50,6 +50,8 @@ type View struct {
 	Mounts  []string  // the targets below the kubelet's directory
 	Missing []Missing // elsewhere
 	Last    uint64    // Seq of the last event
+	// ByHand are the targets of mounts that an administrator has made.
+	ByHand map[string]bool
 }
 
 // Missing is a mount that a program has unmounted for itself alone. Driver is the program's driver,
@@ -136,11 +138,15 @@ func mountPath(call *trace.Event) string {
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
 // Started updates the known mounts after the start of a driver. It returns the driver's mounts that
-// vanished although a pod uses them. A driver that tidies up may unmount the remains of a call that
-// was cut off.
+// vanished although a pod uses them, and those of an administrator. A driver that tidies up may
+// unmount the remains of a call that was cut off.
 func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range m.seen.Mounts {
+		if m.seen.ByHand[target] && !slices.Contains(now.Mounts, target) {
+			found = append(found, Unmount{Target: target, Owner: administrator, Started: driver})
+			continue
+		}
 		call := m.settled[path.Clean(target)]
 		if call == nil || call.Driver != driver || slices.Contains(now.Mounts, target) {
 			continue
@@ -220,6 +226,9 @@ func (m *mounted) unmounts(gone Missing, owner string) []Unmount {
 
 // ownerOf describes the owner of a mount, empty if it is unknown.
 func (m *mounted) ownerOf(target string, byKubelet func(string, uint64) bool) string {
+	if m.seen.ByHand[target] {
+		return administrator
+	}
 	for at := target; at != "/"; at = path.Dir(at) { // drivers mount below a staging path, too
 		if call := m.settled[at]; call != nil {
 			return ofCall(call)
@@ -230,6 +239,9 @@ func (m *mounted) ownerOf(target string, byKubelet func(string, uint64) bool) st
 	}
 	return ""
 }
+
+// administrator is the owner of mounts that neither Kubernetes nor a driver has made.
+const administrator = "an administrator"
 
 // ofCall describes the owner of a mount that a call has made.
 func ofCall(call *trace.Event) string {

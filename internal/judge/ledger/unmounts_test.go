@@ -14,6 +14,7 @@ import (
 const (
 	staging = "/var/lib/kubelet/plugins/kubernetes.io/csi/a/h/globalmount"
 	target  = "/var/lib/kubelet/pods/u/volumes/kubernetes.io~csi/pv/mount"
+	byHand  = "/var/lib/kubelet/data"
 	subpath = "/var/lib/kubelet/pods/u/volume-subpaths/pv/c/0"
 )
 
@@ -23,13 +24,14 @@ type node struct {
 	mounts   []string
 	missing  []ledger.Missing
 	byHand   map[string]bool // mounts that the kubelet itself unmounts
+	others   map[string]bool // mounts of an administrator
 	got      []string
 }
 
 func newNode() *node { return &node{unmounts: ledger.NewUnmounts(), byHand: map[string]bool{}} }
 
 func (n *node) look() {
-	view := ledger.View{Mounts: append([]string(nil), n.mounts...), Missing: append([]ledger.Missing(nil), n.missing...)}
+	view := ledger.View{Mounts: append([]string(nil), n.mounts...), Missing: append([]ledger.Missing(nil), n.missing...), ByHand: n.others}
 	for _, u := range n.unmounts.Saw("n", view, func(target string, _ uint64) bool { return n.byHand[target] }) {
 		n.got = append(n.got, u.On("n"))
 	}
@@ -60,7 +62,7 @@ func (n *node) call(call *trace.Event, does func()) {
 func (n *node) start(driver string, does func()) {
 	n.look()
 	does()
-	for _, u := range n.unmounts.Started("n", driver, ledger.View{Mounts: append([]string(nil), n.mounts...)}) {
+	for _, u := range n.unmounts.Started("n", driver, ledger.View{Mounts: append([]string(nil), n.mounts...), ByHand: n.others}) {
 		n.got = append(n.got, u.On("n"))
 	}
 }
@@ -105,6 +107,14 @@ func TestForeignUnmountsAreReported(t *testing.T) {
 		happens func(*node)
 		got     []string
 	}{
+		"a driver that is called unmounts the mount of an administrator": {func(n *node) {
+			n.mounts, n.others = []string{byHand}, map[string]bool{byHand: true}
+			n.call(publish("a", "v"), n.unmount(byHand))
+		}, []string{"driver a unmounted " + byHand + " on n, a mount of an administrator, during NodePublishVolume of volume v"}},
+		"a driver that starts unmounts the mount of an administrator": {func(n *node) {
+			n.mounts, n.others = []string{byHand}, map[string]bool{byHand: true}
+			n.start("a", n.unmount(byHand))
+		}, []string{"driver a unmounted " + byHand + " on n, a mount of an administrator, when it was started again"}},
 		"a driver that is called unmounts its own": {func(n *node) {
 			n.call(unstage("a", "v"), n.unmount(staging))
 		}, nil},

@@ -29,14 +29,15 @@ type Watch struct {
 	unmounts *Unmounts
 	// Of each machine, as they were when unmounts were looked for.
 	watched   map[string]machineMounts
-	unmounted []verdict.Verdict  // unmounts of mounts that were not the driver's own
-	growth    map[string]*growth // by driver
-	growing   []growing          // resources that grow with each life of a volume
+	byHand    map[string]map[string]bool // the targets of an administrator's mounts, by machine
+	unmounted []verdict.Verdict          // unmounts of mounts that were not the driver's own
+	growth    map[string]*growth         // by driver
+	growing   []growing                  // resources that grow with each life of a volume
 }
 
 // NewWatch returns a watch that has seen nothing yet.
 func NewWatch(to *trace.Recorder) *Watch {
-	return &Watch{trace: to, origins: NewOrigins(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, growth: map[string]*growth{}}
+	return &Watch{trace: to, origins: NewOrigins(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, byHand: map[string]map[string]bool{}, growth: map[string]*growth{}}
 }
 
 // Began records a call to a plugin on a machine.

@@ -52,6 +52,22 @@ func (w *Watch) ResetMounts(m machine.Machine) {
 	}
 }
 
+// MountedByHand takes notice of a mount that an administrator has made on a machine.
+func (w *Watch) MountedByHand(m machine.Machine, target string) {
+	if w.byHand[m.Name()] == nil {
+		w.byHand[m.Name()] = map[string]bool{}
+	}
+	w.byHand[m.Name()][target] = true
+	w.See(m, nil)
+	w.ResetMounts(m)
+}
+
+// UnmountedByHand takes notice of the end of such a mount.
+func (w *Watch) UnmountedByHand(m machine.Machine, target string) {
+	delete(w.byHand[m.Name()], target)
+	w.ResetMounts(m)
+}
+
 // machineMounts holds the mounts that a machine reports: the same slices as long as nothing
 // changes.
 type machineMounts struct {
@@ -77,7 +93,7 @@ func (w *Watch) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
 }
 
 func (w *Watch) viewOf(m machine.Machine, now machineMounts) View {
-	view := View{Last: w.trace.Last()}
+	view := View{Last: w.trace.Last(), ByHand: w.byHand[m.Name()]}
 	for _, mount := range now.mounts {
 		if strings.HasPrefix(mount.Target, m.Layout().KubeletDir()+"/") {
 			view.Mounts = append(view.Mounts, mount.Target)
