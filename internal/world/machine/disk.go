@@ -255,8 +255,8 @@ func (d *Disk) mountsAt(path string) (at []Mount, err error) {
 	return at, err
 }
 
-// KeepOnNode makes a directory one of the node itself, like those that containers keep: Written does
-// not list changes in it.
+// KeepOnNode makes a directory one of the node itself, like those that containers keep: Written
+// does not list changes in it.
 func (d *Disk) KeepOnNode(dir string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
