@@ -132,6 +132,7 @@ func (s *stream) recognized(held []lines.Record) (best *messages.Table, most int
 	if named := messages.Named(baseOf(s.of.source.Name)); named != nil && named.Score(held) > 0 {
 		return named, messages.Own
 	}
+	held = slices.DeleteFunc(slices.Clone(held), func(r lines.Record) bool { return !messages.IsKnown(r.Message) })
 	for _, t := range messages.All() {
 		if n := t.Score(held); n > most {
 			best, most = t, n
@@ -233,6 +234,9 @@ func (s *stream) match(r *lines.Record) (*messages.Table, messages.Fact, bool) {
 		if own, known = s.table.Match(r.Message, r.Values); known && own.IsWhole() || !s.isMixed {
 			return s.table, own, known
 		}
+	}
+	if !messages.IsKnown(r.Message) {
+		return s.table, own, known
 	}
 	for _, t := range messages.All() {
 		f, ok := t.Match(r.Message, r.Values)

@@ -142,6 +142,15 @@ func (f Fields) pending(operation string) {
 	}
 }
 
+// plain returns a message without the words that programs put before it.
+func (f Fields) plain(message string) string {
+	message = f.withoutIDs(message)
+	for _, prefix := range prefixes {
+		message = strings.TrimPrefix(message, prefix)
+	}
+	return message
+}
+
 // withoutIDs removes the ids that ceph-csi and cloud-provider-openstack put before messages.
 func (f Fields) withoutIDs(message string) string {
 	if rest, ok := strings.CutPrefix(message, "[ID:"); ok {

@@ -68,7 +68,9 @@ func TestMessagesAreRecognized(t *testing.T) {
 		f, ok := table.Match(c.message, func() map[string]string { return c.pairs })
 		require.True(t, ok, c.message)
 		assert.Equal(t, c.want, shown(f), c.message)
+		assert.True(t, messages.IsKnown(c.message), c.message)
 	}
+	assert.False(t, messages.IsKnown("Failed to frob the widget"))
 }
 
 func shown(f messages.Fact) string {

@@ -29,6 +29,7 @@ type Table struct {
 	compiling sync.Once
 	byWord    map[string][]*Pattern
 	open      []*Pattern // that begin with a field
+	added     []*Table   // of which these are the messages
 }
 
 // tables are all programs, in the order in which an unknown one is compared with them.
@@ -49,6 +50,10 @@ func (t *Table) compile() {
 }
 
 func (t *Table) add(from *Table) {
+	if slices.Contains(t.added, from) {
+		return
+	}
+	t.added = append(t.added, from)
 	for _, m := range from.Messages {
 		p := compiled(m)
 		if p.parts[0].text == "" {
@@ -68,6 +73,15 @@ func (t *Table) PrintsCalls() bool { return t.IsDriver || slices.Contains(t.Shar
 
 // All lists the tables of all programs.
 func All() []*Table { return slices.Clone(tables) }
+
+// ofAll has the messages of all programs.
+var ofAll = sync.OnceValue(func() *Table { return &Table{Shared: tables} })
+
+// IsKnown reports whether some program prints a message. It takes less time than to try all tables.
+func IsKnown(message string) bool {
+	p, _ := ofAll().find(Fields{}.plain(message))
+	return p != nil
+}
 
 // Named returns the table of a container, a unit or a program; nil if none has this name.
 func Named(name string) *Table {
@@ -105,11 +119,7 @@ var prefixes = []string{"kubernetes.io/csi: "}
 // known.
 func (t *Table) Match(message string, pairs func() map[string]string) (Fact, bool) {
 	fields := Fields{}
-	message = fields.withoutIDs(message)
-	for _, prefix := range prefixes {
-		message = strings.TrimPrefix(message, prefix)
-	}
-	p, found := t.find(message)
+	p, found := t.find(fields.plain(message))
 	if p == nil {
 		return Fact{}, false
 	}
