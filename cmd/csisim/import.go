@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ Exit codes: 0 the trace is written, 2 bad input.`,
 			if err != nil {
 				return err
 			}
-			return importLogs(env, f, paths)
+			return importLogs(command.Context(), env, f, paths)
 		},
 	}
 	flags := command.Flags()
@@ -120,7 +121,7 @@ func untilTime(text string) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-func importLogs(env environment, f importFlags, paths []string) error {
+func importLogs(ctx context.Context, env environment, f importFlags, paths []string) error {
 	switch {
 	case f.output == "" && f.scenario == "":
 		return usage("csisim import needs --output: the file of the trace, or - for standard output; or --scenario")
@@ -138,7 +139,10 @@ func importLogs(env environment, f importFlags, paths []string) error {
 		}
 		defer remove()
 	}
-	result, err := f.write(env, o)
+	result, err := f.write(ctx, env, o)
+	if ctx.Err() != nil {
+		return wasInterrupted(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -201,9 +205,9 @@ func (f importFlags) writeScenario(paths []string) error {
 }
 
 // write imports the logs into the output.
-func (f importFlags) write(env environment, o incident.Options) (result *incident.Result, err error) {
+func (f importFlags) write(ctx context.Context, env environment, o incident.Options) (result *incident.Result, err error) {
 	run := func(to io.Writer) (err error) {
-		result, err = incident.Run(o, to)
+		result, err = incident.Run(ctx, o, to)
 		if errors.Is(err, os.ErrNotExist) {
 			return usage("%w", err)
 		}

@@ -43,7 +43,7 @@ func BenchmarkImport(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := incident.Run(incident.Options{Paths: []string{file}, Until: until}, io.Discard)
+		_, err := incident.Run(b.Context(), incident.Options{Paths: []string{file}, Until: until}, io.Discard)
 		require.NoError(b, err)
 	}
 }

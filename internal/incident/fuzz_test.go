@@ -31,7 +31,7 @@ func FuzzImport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
-		_, err := incident.Run(incident.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(input), Until: until}, &out)
+		_, err := incident.Run(t.Context(), incident.Options{Paths: []string{"-"}, Stdin: bytes.NewReader(input), Until: until}, &out)
 		if err != nil || out.Len() == 0 {
 			return
 		}

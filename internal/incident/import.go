@@ -2,6 +2,7 @@ package incident
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -47,9 +48,10 @@ type Result struct {
 	Problems []lines.Problem
 }
 
-// Run reads logs and writes their trace.
-func Run(o Options, to io.Writer) (*Result, error) {
+// Run reads logs and writes their trace. When ctx ends it stops with the error of ctx.
+func Run(ctx context.Context, o Options, to io.Writer) (*Result, error) {
 	m := newImport(o)
+	m.ctx = ctx
 	defer m.sorted.Close()
 	reading := &lines.Reading{
 		Clock: lines.Clock{Zone: cmp.Or(o.Zone, time.UTC), Until: o.Until}, Stdin: o.Stdin, To: m,
@@ -83,6 +85,7 @@ func (m *importing) assumptions(o Options) (all []lines.Problem) {
 
 // importing passes lines and objects on to their places.
 type importing struct {
+	ctx     context.Context
 	options Options
 	reading *lines.Reading
 	result  *Result
@@ -108,6 +111,9 @@ func newImport(o Options) *importing {
 
 // Record passes a line on to the stream of its program.
 func (m *importing) Record(r *lines.Record) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
 	if r.Source != m.source {
 		if err := m.endSource(); err != nil {
 			return err

@@ -2,8 +2,10 @@ package incident_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -18,6 +20,22 @@ import (
 
 var until = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 
+// Given logs, when the import is interrupted, then it stops with that error.
+func TestAnInterruptStopsAnImport(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	logs := readerFunc(func(to []byte) (int, error) {
+		interrupt()
+		return copy(to, "I1128 12:00:00.000000       1 a.go:1] a line\n"), nil
+	})
+	_, err := incident.Run(ctx, incident.Options{Paths: []string{"-"}, Stdin: logs, Until: until}, io.Discard)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// readerFunc is an endless reader.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(to []byte) (int, error) { return f(to) }
+
 // imported imports files with the given names and contents.
 func imported(t *testing.T, files map[string]string) ([]trace.Line, *incident.Result) {
 	t.Helper()
@@ -27,7 +45,7 @@ func imported(t *testing.T, files map[string]string) ([]trace.Line, *incident.Re
 		require.NoError(t, os.WriteFile(name, []byte(content), 0o600))
 	}
 	var out bytes.Buffer
-	r, err := incident.Run(incident.Options{Paths: []string{"."}, Until: until}, &out)
+	r, err := incident.Run(t.Context(), incident.Options{Paths: []string{"."}, Until: until}, &out)
 	require.NoError(t, err)
 	var all []trace.Line
 	for text := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {

@@ -89,7 +89,7 @@ func TestLayoutsOfDumps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			r, err := incident.Run(incident.Options{Paths: []string{archived(t, c.files)}}, &out)
+			r, err := incident.Run(t.Context(), incident.Options{Paths: []string{archived(t, c.files)}}, &out)
 			require.NoError(t, err)
 			assert.Equal(t, 4, r.Programs["ceph-csi"])
 			assert.Equal(t, 1, r.Programs["kubelet"])

@@ -21,7 +21,7 @@ import (
 // once, with its caller and its volume, and none is uncertain.
 func TestLogsOfRealSidecars(t *testing.T) {
 	var out bytes.Buffer
-	r, err := incident.Run(incident.Options{Paths: []string{"testdata/hostpath"}, Until: until}, &out)
+	r, err := incident.Run(t.Context(), incident.Options{Paths: []string{"testdata/hostpath"}, Until: until}, &out)
 	require.NoError(t, err)
 	assert.Zero(t, r.Uncertain)
 	assert.Empty(t, r.Skews)
@@ -53,7 +53,7 @@ func TestLogsOfRealSidecars(t *testing.T) {
 // was replaced. Then each call for a volume is there, with its caller, order, answer and duration.
 func TestLogsOfARealKubelet(t *testing.T) {
 	var out bytes.Buffer
-	r, err := incident.Run(incident.Options{Paths: []string{"testdata/kind"}, Until: until}, &out)
+	r, err := incident.Run(t.Context(), incident.Options{Paths: []string{"testdata/kind"}, Until: until}, &out)
 	require.NoError(t, err)
 	assert.Equal(t, 1, r.Uncertain, "csi-provisioner repeated two DeleteVolume at once, and logs no id of a call")
 	calls := map[string][]string{}
@@ -103,7 +103,7 @@ func TestLogsOfARealSnapshotter(t *testing.T) {
 	require.Len(t, want, 40)
 
 	var out bytes.Buffer
-	r, err := incident.Run(incident.Options{Paths: []string{"testdata/snapshotter"}, Until: until.AddDate(0, 0, 1)}, &out)
+	r, err := incident.Run(t.Context(), incident.Options{Paths: []string{"testdata/snapshotter"}, Until: until.AddDate(0, 0, 1)}, &out)
 	require.NoError(t, err)
 	assert.Equal(t, 2, r.Uncertain, "two calls of one method ran side by side, and the log has no id of a call")
 	var got []recordedCall

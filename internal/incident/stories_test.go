@@ -33,7 +33,7 @@ func TestStoriesOnKind(t *testing.T) {
 			defer recorded.Close()
 			made := callsIn(t, recorded)
 			var out bytes.Buffer
-			_, err = incident.Run(incident.Options{Paths: []string{filepath.Join(story, "logs.tar.gz")}}, &out)
+			_, err = incident.Run(t.Context(), incident.Options{Paths: []string{filepath.Join(story, "logs.tar.gz")}}, &out)
 			require.NoError(t, err)
 			found := callsIn(t, &out)
 			agreed := inOrder(made, found)
@@ -50,7 +50,7 @@ func TestNothingIsStuckInStoriesThatEndWell(t *testing.T) {
 	require.NoError(t, err)
 	for _, story := range stories {
 		var out bytes.Buffer
-		_, err := incident.Run(incident.Options{Paths: []string{filepath.Join(story, "logs.tar.gz")}}, &out)
+		_, err := incident.Run(t.Context(), incident.Options{Paths: []string{filepath.Join(story, "logs.tar.gz")}}, &out)
 		require.NoError(t, err)
 		read, err := explain.Read(&out)
 		require.NoError(t, err)

@@ -62,7 +62,7 @@ func explained(t *testing.T, files []txtar.File) *explain.Report {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600))
 	}
 	var out bytes.Buffer
-	_, err := incident.Run(incident.Options{Paths: []string{dir}, Until: until}, &out)
+	_, err := incident.Run(t.Context(), incident.Options{Paths: []string{dir}, Until: until}, &out)
 	require.NoError(t, err)
 	story, err := explain.Read(&out)
 	require.NoError(t, err)

@@ -28,7 +28,13 @@ func (m *importing) write(to io.Writer) error {
 	m.result.Calls -= len(copies)
 	m.result.Events -= len(copies)
 	w := &traceWriter{copies: copies, to: bufio.NewWriterSize(to, 1<<20), began: began, ended: ended, places: &m.places}
-	if err := m.sorted.Each(correction, w.line); err != nil {
+	line := func(at time.Time, place timeline.Place, body []byte) error {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		return w.line(at, place, body)
+	}
+	if err := m.sorted.Each(correction, line); err != nil {
 		return err
 	}
 	return w.to.Flush()
