@@ -166,21 +166,24 @@ func cited(file *ast.File, f *ast.FuncDecl) (cases []string) {
 	return cases
 }
 
-// idsIn reads "conformance: a, b," with its further lines.
+// idsIn reads "conformance: a, b," with its further lines, also behind a sentence.
 func idsIn(comment string) (ids []string) {
 	going := false
 	for line := range strings.Lines(comment) {
 		line = strings.TrimSpace(line)
-		rest, begins := strings.CutPrefix(line, "conformance:")
-		if !begins && !going {
+		_, rest, begins := strings.Cut(line, "conformance:")
+		switch {
+		case !begins && !going:
 			continue
+		case !begins:
+			rest = line
 		}
 		for id := range strings.SplitSeq(rest, ",") {
 			if words := strings.Fields(id); len(words) > 0 { // a remark may follow
 				ids = append(ids, words[0])
 			}
 		}
-		going = strings.HasSuffix(line, ",")
+		going = strings.HasSuffix(line, ",") || strings.HasSuffix(line, "conformance:")
 	}
 	return ids
 }

@@ -201,8 +201,8 @@ func TestManyNodesAttachASharedVolume(t *testing.T) {
 	assert.Empty(t, c.warnings())
 }
 
-// Two pods of one node need one attachment, until the last is deleted. conformance:
-// adc-volume-wanted-until-last-pod, adc-shared-volume-one-attach-per-node
+// Two pods of one node need one attachment, until the last is deleted.
+// conformance: adc-volume-wanted-until-last-pod, adc-shared-volume-one-attach-per-node
 func TestLastPodOfANodeDetaches(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -27,8 +27,8 @@ func restartable(t *testing.T) (*cluster, *Controller) {
 	return c, a
 }
 
-// fact 36, golden m3: a volume that became superfluous meanwhile is detached at once. conformance:
-// adc-restart-no-new-pods
+// fact 36, golden m3: a volume that became superfluous meanwhile is detached at once.
+// conformance: adc-restart-no-new-pods
 func TestRestartDetachesVolumesReleasedMeanwhile(t *testing.T) {
 	c, a := restartable(t)
 	c.At(5 * time.Second)
@@ -102,8 +102,8 @@ func TestRestartKeepsVolumesInUse(t *testing.T) {
 }
 
 // C-ADC-5, C-ADC-7: a volume that no pod uses any more is detached. The volume of a pod that is
-// created while the controller starts is attached, in any order of events. conformance:
-// adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
+// created while the controller starts is attached, in any order of events.
+// conformance: adc-restart-pod-between-state-loads, adc-restart-pod-after-state-load
 func TestAPodCreatedWhileTheControllerStarts(t *testing.T) {
 	for seed := range uint64(40) {
 		c := newClusterUnder(t, kernel.NewRandom(seed))
