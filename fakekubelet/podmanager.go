@@ -18,7 +18,7 @@ type podManager struct {
 	*Kubelet
 	known   map[types.UID]*corev1.Pod
 	workers map[types.UID]*podWorker
-	// listed means that the API server has listed all of them.
+	// listed is set when the API server has listed all pods.
 	listed bool
 	// relistPhase is the time, within each second, at which the runtime is relisted.
 	relistPhase time.Duration

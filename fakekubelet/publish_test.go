@@ -357,7 +357,7 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 
 // K-PUB-8: the additions of a failed publish to a volume's attributes stay with the volume until it
 // is looked up anew, although the CSIDriver no longer requires them. A volume without attributes
-// has nothing that could be added to.
+// has no place for additions.
 func TestAdditionsToTheVolumeAttributesStayForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -102,7 +102,7 @@ func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error
 	return anyOf(controllers), err
 }
 
-// anyOf are components without their type.
+// anyOf converts components to values of any type.
 func anyOf[T any](components []T) (all []any) {
 	for _, component := range components {
 		all = append(all, component)

@@ -81,7 +81,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire.ReleaseAt = c.releaseAt
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
 	for _, f := range o.Faults {
-		if name != "" { // each counts for itself
+		if name != "" { // each cluster counts its own calls
 			own := *f
 			f = &own
 		}

@@ -89,7 +89,7 @@ func applications[T store.Object](u *Users, which func(T) bool) (there []Object)
 	var none T
 	res, err := store.ResourceOf(none)
 	if err != nil {
-		return nil // a store without such
+		return nil // the store has no such kind
 	}
 	for obj := range store.List[T](u.World.Store, "") {
 		key := store.KeyOf(obj)

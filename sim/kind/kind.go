@@ -9,7 +9,7 @@
 // in a cluster that is made with kind (https://kind.sigs.k8s.io) and deleted in the end, in an
 // existing one with -csisim.on=kind:NAME, or in that of a kubeconfig with
 // -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that have no place there are
-// skipped, with the reason. Tests follow each other there, those of several packages as well.
+// skipped, with the reason. Tests run there one after the other, also those of several packages.
 // Drivers are programs or the reference driver; containers of pods with an image that begins with
 // registry.local/ sleep.
 package kind

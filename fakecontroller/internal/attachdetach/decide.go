@@ -5,7 +5,7 @@ import "time"
 // detachView holds the facts that decide whether an unwanted volume is detached.
 type detachView struct {
 	waited       time.Duration // since the detach was first asked for
-	mounted      bool          // the node says, or must be assumed, to use it
+	mounted      bool          // the node reports that it uses it, or is assumed to
 	healthy      bool
 	outOfService bool
 	neverByForce bool

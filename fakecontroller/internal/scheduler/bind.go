@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The time for which, and the interval at which, the scheduler checks whether volumes are bound.
+// The scheduler looks at these intervals, and for this time, whether volumes are bound.
 // C-SCHED-8
 const (
 	bindTimeout = 600 * time.Second

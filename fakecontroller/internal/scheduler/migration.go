@@ -22,7 +22,8 @@ func asCSIOn(n *node, pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	return asCSI(pv)
 }
 
-// asCSI is a volume as the scheduler counts it, wherever it is. C-SCHED-25
+// asCSI returns a volume of an in-tree plugin as one of its CSI driver, on any node. Other volumes
+// stay as they are. C-SCHED-25
 func asCSI(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	if pv.Spec.CSI != nil {
 		return pv

@@ -40,8 +40,8 @@ func (p *Process) hasThread(thread uint32) bool {
 	return unix.Access(fmt.Sprintf("/proc/%d/task/%d", p.pid, thread), unix.F_OK) == nil
 }
 
-// leftSession reports whether a thread is in another session than the program, as daemons are. It
-// still is when it ends and no longer serves a file system.
+// leftSession reports whether a thread is in another session than the program, as daemons are. A
+// daemon that ends stays in its session, also when it no longer serves a file system.
 func (p *Process) leftSession(thread uint32) bool {
 	own, err := unix.Getsid(p.pid)
 	if err != nil {

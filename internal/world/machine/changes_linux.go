@@ -161,8 +161,8 @@ func (c *changes) see(n *notification) {
 	}
 }
 
-// isOfDaemon reports whether a call is that of a FUSE daemon that the program has started. The
-// daemon makes it for a container, which would wait as long as the call is held.
+// isOfDaemon reports whether a FUSE daemon that the program has started makes a call. It makes the
+// call for a container, which would wait as long as the call is held.
 func (c *changes) isOfDaemon(n *notification) bool {
 	var program *Process
 	switch {

@@ -39,7 +39,7 @@ func fork(cmd *exec.Cmd) error {
 }
 
 // awaitFiles waits until no files are open, and keeps other goroutines from opening any. It returns
-// false if its patience ends before.
+// false if files are open for longer than its patience.
 func awaitFiles() bool {
 	entrance.Lock()
 	defer entrance.Unlock()

@@ -18,8 +18,8 @@ const Container = "csisim-container"
 
 // Fork is the name under which this program is started to start a Container with the same words as
 // process 1 of a new process namespace, which becomes a child of the caller's parent. Only a
-// process inside a process namespace can make one within it. ForkWithTerminal also makes its
-// standard input the terminal of the container.
+// process of a process namespace can make another namespace below it. ForkWithTerminal also makes
+// its standard input the terminal of the container.
 const (
 	Fork             = "csisim-fork"
 	ForkWithTerminal = "csisim-fork-terminal"

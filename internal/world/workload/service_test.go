@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// endpointslice: FindPort. A service may lead to a sidecar, to no other init container.
+// endpointslice: FindPort. A service may lead to a sidecar, but to no other init container.
 func TestAServiceLeadsToASidecar(t *testing.T) {
 	container := func(port string, policy *corev1.ContainerRestartPolicy) corev1.Container {
 		return corev1.Container{RestartPolicy: policy, Ports: []corev1.ContainerPort{{Name: port, ContainerPort: 80, Protocol: corev1.ProtocolTCP}}}
