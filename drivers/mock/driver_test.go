@@ -2,6 +2,7 @@ package mock
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,10 @@ func (m mountTable) MountDevice(source, target string) error {
 	m[target] = "device " + source
 	return nil
 }
+func (m mountTable) SetGroup(target string, gid int) error {
+	m[target] += fmt.Sprintf(" of group %d", gid)
+	return nil
+}
 func (m mountTable) Unmount(target string) error           { delete(m, target); return nil }
 func (m mountTable) IsMounted(target string) (bool, error) { _, ok := m[target]; return ok, nil }
 
@@ -191,6 +196,11 @@ func TestMounts(t *testing.T) {
 	require.NoError(t, unpublish("a", "/1")(w))
 	require.NoError(t, unstage("a")(w))
 	assert.Empty(t, table)
+
+	group := func(r *csi.NodePublishVolumeRequest) { r.VolumeCapability.GetMount().VolumeMountGroup = "4242" }
+	w, table = mounted(Options{VolumeMountGroup: true})
+	require.NoError(t, publish("a", "/1", multiWriter, group)(w))
+	assert.Equal(t, mountTable{staging: "pvc", "/1": "/staging of group 4242"}, table)
 
 	_, table = mounted(Options{Faulty: []string{stageMountsNothing}})
 	assert.Empty(t, table)

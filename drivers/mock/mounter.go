@@ -15,3 +15,10 @@ type Mounter interface {
 	// IsMounted reports whether target is a mount point.
 	IsMounted(target string) (bool, error)
 }
+
+// GroupMounter is a Mounter that changes the group of a mounted volume, for VOLUME_MOUNT_GROUP.
+type GroupMounter interface {
+	Mounter
+	// SetGroup gives the directory that is mounted on target to a group.
+	SetGroup(target string, gid int) error
+}

@@ -2,6 +2,8 @@ package mock
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
@@ -155,10 +157,27 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 	default:
 		err = n.state.mounter.Mount(n.driver.shown(v), target, readOnly)
 	}
+	if err == nil {
+		err = n.setGroup(req)
+	}
 	if err != nil {
 		return status.Errorf(codes.Internal, "publish volume %s on %s: %v", v.id, target, err)
 	}
 	return nil
+}
+
+// setGroup gives a published volume to its volume_mount_group, if the Mounter can.
+func (n *Node) setGroup(req *csi.NodePublishVolumeRequest) error {
+	group := req.GetVolumeCapability().GetMount().GetVolumeMountGroup()
+	mounter, can := n.state.mounter.(GroupMounter)
+	if group == "" || req.GetReadonly() || !can {
+		return nil
+	}
+	gid, err := strconv.Atoi(group)
+	if err != nil {
+		return fmt.Errorf("volume_mount_group: %w", err)
+	}
+	return mounter.SetGroup(req.GetTargetPath(), gid)
 }
 
 // NodeUnpublishVolume: CSI "NodeUnpublishVolume".

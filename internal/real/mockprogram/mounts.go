@@ -20,32 +20,38 @@ import (
 // remoteMounter makes mounts on a node.
 type remoteMounter struct{ address, token string }
 
-var _ mock.Mounter = remoteMounter{}
+var _ mock.GroupMounter = remoteMounter{}
 
 // order is a request to a node.
 type order struct {
 	Do             string
 	Source, Target string
 	ReadOnly       bool
+	Group          int
 }
 
 func (m remoteMounter) Mount(source, target string, readOnly bool) error {
-	_, err := m.ask(order{"mount", source, target, readOnly})
+	_, err := m.ask(order{Do: "mount", Source: source, Target: target, ReadOnly: readOnly})
 	return err
 }
 
 func (m remoteMounter) MountDevice(source, target string) error {
-	_, err := m.ask(order{"device", source, target, false})
+	_, err := m.ask(order{Do: "device", Source: source, Target: target})
+	return err
+}
+
+func (m remoteMounter) SetGroup(target string, gid int) error {
+	_, err := m.ask(order{Do: "group", Target: target, Group: gid})
 	return err
 }
 
 func (m remoteMounter) Unmount(target string) error {
-	_, err := m.ask(order{"unmount", "", target, false})
+	_, err := m.ask(order{Do: "unmount", Target: target})
 	return err
 }
 
 func (m remoteMounter) IsMounted(target string) (bool, error) {
-	answer, err := m.ask(order{"look", "", target, false})
+	answer, err := m.ask(order{Do: "look", Target: target})
 	return answer == "mounted", err
 }
 
@@ -109,6 +115,8 @@ func (m *mounts) obey(o order) (string, error) {
 		return "done", m.mount(o)
 	case "device":
 		return "done", m.device(o)
+	case "group":
+		return "done", m.host.Lchown(o.Target, -1, o.Group)
 	case "unmount":
 		return "done", m.unmount(o.Target)
 	case "look":
