@@ -44,6 +44,6 @@ func (c *Simulation) Unmount(node, target string) error {
 		return &ConfigError{fmt.Sprintf("mount %q on %s", target, node), err.Error()}
 	}
 	c.note(node, "an administrator unmounted %s", target)
-	c.checks.Watch.UnmountedByHand(n.Machine, target)
+	c.checks.Watch.ResetMounts(n.Machine)
 	return nil
 }

@@ -1,6 +1,9 @@
 package ledger
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,6 +47,10 @@ func (w *Watch) report(m machine.Machine, found []Unmount) {
 
 // ResetMounts stores a machine's current mounts when others than drivers may have unmounted some.
 func (w *Watch) ResetMounts(m machine.Machine) {
+	maps.DeleteFunc(w.byHand[m.Name()], func(target string, _ bool) bool {
+		mounted, err := m.IsMountPoint(target)
+		return !mounted && (err == nil || errors.Is(err, fs.ErrNotExist))
+	})
 	if !w.shows(m) {
 		return
 	}
@@ -59,12 +66,6 @@ func (w *Watch) MountedByHand(m machine.Machine, target string) {
 	}
 	w.byHand[m.Name()][target] = true
 	w.See(m, nil)
-	w.ResetMounts(m)
-}
-
-// UnmountedByHand takes notice of the end of such a mount.
-func (w *Watch) UnmountedByHand(m machine.Machine, target string) {
-	delete(w.byHand[m.Name()], target)
 	w.ResetMounts(m)
 }
 
