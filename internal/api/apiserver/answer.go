@@ -128,7 +128,7 @@ func (q *request) view(obj runtime.Object) (runtime.Object, error) {
 	case !ok:
 		return obj, nil
 	case as == "Table":
-		return q.tableOf([]store.Object{stored}, metav1.ListMeta{ResourceVersion: stored.GetResourceVersion()})
+		return q.tableOf(q.kind.columns(), []store.Object{stored}, metav1.ListMeta{ResourceVersion: stored.GetResourceVersion()})
 	case as == "PartialObjectMetadataList":
 		return nil, notAcceptable(fmt.Sprintf("you requested PartialObjectMetadataList, but the requested object is not a list (*%s.%s)", q.kind.internalName(), q.kind.gvk.Kind))
 	case as != "":

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/csisim/csisim/internal/world/store"
@@ -40,7 +41,7 @@ func (p *patcher) apply() (stored store.Object, created bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if err := p.strictly(); err != nil {
+	if err := p.strictly(p.kind.gvk, p.kind.newObject()); err != nil {
 		return nil, false, err
 	}
 	options := append(p.options.forStore(p.kind), store.Finish(p.mayWrite))
@@ -76,13 +77,12 @@ func (p *patcher) applied(patch *unstructured.Unstructured, old store.Object, ex
 	return obj, p.settleName(obj)
 }
 
-// strictly rejects unknown and duplicate fields.
-func (p *patcher) strictly() error {
+// strictly rejects unknown and duplicate fields of a patch for an object of a kind.
+func (p *patcher) strictly(gvk schema.GroupVersionKind, obj runtime.Object) error {
 	if p.options.fieldValidation == metav1.FieldValidationIgnore {
 		return nil
 	}
-	obj := p.kind.newObject()
-	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &p.kind.gvk, obj)
+	_, _, err := serializerOf(typeYAML).StrictSerializer.Decode(p.body, &gvk, obj)
 	if _, strict := runtime.AsStrictDecodingError(err); !strict {
 		return nil // other errors are reported when the fields are merged
 	}

@@ -2,6 +2,7 @@ package apiserver_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -215,7 +216,59 @@ spec:
 		assert.EqualValues(t, 3, c.say("GET", path, "", "").field("spec", "replicas"))
 		answer = c.say("PATCH", path+"/scale", string(types.MergePatchType), `{"spec":{"replicas":-1}}`)
 		assert.Equal(t, http.StatusUnprocessableEntity, answer.code)
+		answer = c.say("PUT", path+"/scale", "application/json", fmt.Sprintf(`{"metadata":{"name":%q,"uid":"other"}}`, answer.field("details", "name")))
+		assert.Equal(t, http.StatusConflict, answer.code)
+		assert.Contains(t, answer.field("message"), "Precondition failed: UID in precondition: other, UID in object meta: ")
 	}
+}
+
+// The replicas that a manager applies to the scale belong to it, as fields of the object itself.
+// [k8s.io/kubernetes/test/integration/apiserver/apply TestApplyStatus,
+// pkg/registry/apps/deployment/storage scaleUpdatedObjectInfo]
+func TestAnAppliedScaleOwnsTheReplicas(t *testing.T) {
+	c := converse(t)
+	c.post(definitionsPath, widgets)
+	c.post(widgetsPath, widget("web", "{}"))
+	const deployments = "/apis/apps/v1/namespaces/default/deployments"
+	c.post(deployments, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {selector: {matchLabels: {app: web}}, "+
+		"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: i}]}}}}")
+	for _, path := range []string{widgetsPath + "/web", deployments + "/web"} {
+		apply := func(manager string, replicas int, query string) said {
+			return c.say("PATCH", path+"/scale?fieldManager="+manager+query, string(types.ApplyYAMLPatchType),
+				fmt.Sprintf("{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: web}, spec: {replicas: %d}}", replicas))
+		}
+		answer := apply("one", 3, "&force=true")
+		assert.EqualValues(t, 3, answer.field("spec", "replicas"), answer.text)
+		assert.Nil(t, answer.field("metadata", "managedFields"))
+		applied := c.say("GET", path, "", "")
+		assert.EqualValues(t, 3, applied.field("spec", "replicas"))
+		assert.Contains(t, applied.field("metadata", "managedFields"), map[string]any{
+			"manager": "one", "operation": "Apply", "subresource": "scale", "apiVersion": applied.field("apiVersion"), "fieldsType": "FieldsV1",
+			"fieldsV1": map[string]any{"f:spec": map[string]any{"f:replicas": map[string]any{}}},
+		})
+
+		answer = apply("two", 4, "")
+		assert.Equal(t, `Apply failed with 1 conflict: conflict with "one" with subresource "scale": .spec.replicas`, answer.field("message"))
+		assert.Equal(t, http.StatusOK, apply("two", 4, "&force=true").code)
+		assert.NotContains(t, c.say("GET", path, "", "").text, `"manager":"one"`)
+		assert.Contains(t, c.say("PATCH", path+"/scale?fieldManager=two", string(types.ApplyYAMLPatchType),
+			"{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: web}, spec: {replicas: 4, bogus: 1}}").field("message"), ".spec.bogus: field not declared in schema")
+	}
+}
+
+// kubectl get --subresource=scale prints the columns of a scale.
+// [k8s.io/kubernetes/pkg/printers/internalversion scaleColumnDefinitions]
+func TestAScaleHasColumnsOfItsOwn(t *testing.T) {
+	c := converse(t)
+	c.post(definitionsPath, widgets)
+	c.post(widgetsPath, widget("w", "{}"))
+	table := c.say("GET", widgetsPath+"/w/scale", "", "", "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+	var names []any
+	for _, column := range table.field("columnDefinitions").([]any) {
+		names = append(names, column.(map[string]any)["name"])
+	}
+	assert.Equal(t, []any{"Name", "Desired", "Available", "Age"}, names)
+	assert.Equal(t, []any{"w", 1.0, 0.0}, table.field("rows").([]any)[0].(map[string]any)["cells"].([]any)[:3])
 }
 
 // Kinds without types in client-go have lists and owners of fields, and are encoded in JSON only.

@@ -139,7 +139,7 @@ func compareKeys(a, b store.Key) int {
 // writeList writes objects as the list of the kind.
 func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) error {
 	if q.answer.media.as == "Table" {
-		table, err := q.tableOf(objects, listMeta)
+		table, err := q.tableOf(q.kind.columns(), objects, listMeta)
 		if err != nil {
 			return err
 		}

@@ -40,9 +40,12 @@ func versionsOf(k *servedKind) (all []*servedKind) {
 	return all
 }
 
-// converter returns the built-in converter, or one for the kind's own schema.
+// converter returns the built-in converter, or one for a kind that it lacks.
 func (k *servedKind) converter() (typeConverter, error) {
-	if k.types() == moreTypes() {
+	switch {
+	case k == scales:
+		return typesOf(k)
+	case k.types() == moreTypes():
 		return typesOf(versionsOf(k)...)
 	}
 	return converter(), nil

@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/csisim/csisim/internal/api/kind"
@@ -37,7 +40,9 @@ func (q *request) serveScale() error {
 	if err := q.checkNames(); err != nil {
 		return err
 	}
-	return q.rescale(options, func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return &wanted, nil })
+	return q.rescale(options, func(live *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+		return ownedScale(live, &wanted, options.fieldManager)
+	})
 }
 
 func (q *request) getScale() error {
@@ -60,21 +65,32 @@ func (q *request) getScale() error {
 
 func (q *request) writeScale(shown *autoscalingv1.Scale) error {
 	// A Scale has the same form for every kind.
-	media, err := negotiate(q.Header.Get("Accept"), offered, false)
+	media, err := negotiate(q.Header.Get("Accept"), offered, true)
 	if err != nil {
 		return err
 	}
 	q.answer.media = media
-	return q.answer.encoded(http.StatusOK, shown)
+	switch media.as {
+	case "":
+		return q.answer.encoded(http.StatusOK, shown)
+	case "Table":
+		table, err := q.tableOf(kind.ScaleColumns, []store.Object{shown}, metav1.ListMeta{ResourceVersion: shown.ResourceVersion})
+		if err != nil {
+			return err
+		}
+		return q.answer.encoded(http.StatusOK, table)
+	}
+	partial, err := partialOf(shown, media)
+	if err != nil {
+		return err
+	}
+	return q.answer.encoded(http.StatusOK, partial)
 }
 
 func (q *request) patchScale() error {
 	form, err := q.patchType()
 	if err != nil {
 		return err
-	}
-	if form == types.ApplyYAMLPatchType {
-		return unsupportedBody(texts(patchTypes[:3]))
 	}
 	var o metav1.PatchOptions
 	if err := q.readOptions(&o); err != nil {
@@ -87,12 +103,20 @@ func (q *request) patchScale() error {
 	if err != nil {
 		return err
 	}
-	p := &patcher{request: q, options: q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation), body: body, what: scalePart}
-	return q.rescale(p.options, func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return p.patchedScale(form, now) })
+	p := &patcher{
+		request: q, options: q.writeOptions(o.DryRun, o.FieldManager, o.FieldValidation),
+		force: o.Force != nil && *o.Force, body: body, what: scalePart,
+	}
+	return q.rescale(p.options, func(live *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+		if form == types.ApplyYAMLPatchType {
+			return p.appliedScale(live)
+		}
+		return p.patchedScale(form, live)
+	})
 }
 
-func (p *patcher) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
-	text, err := json.Marshal(now)
+func (p *patcher) patchedScale(form types.PatchType, live *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+	text, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
 	}
@@ -113,36 +137,24 @@ func (p *patcher) patchedScale(form types.PatchType, now *autoscalingv1.Scale) (
 	if err := p.tolerateAll(read, err); err != nil {
 		return nil, invalidPatch(string(text), err)
 	}
-	return &wanted, nil
+	return ownedScale(live, &wanted, p.options.fieldManager)
 }
 
-// rescale sets the wanted number of replicas of the object.
-func (q *request) rescale(options writeOptions, wanted func(now *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
+// rescale sets the wanted number of replicas of the object. The owners of the number are recorded
+// in the object, without a time.
+// [k8s.io/kubernetes/pkg/registry/apps/deployment/storage scaleUpdatedObjectInfo]
+func (q *request) rescale(options writeOptions, wanted func(live *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) error {
 	var shown *autoscalingv1.Scale
 	err := q.exclusively(func() error {
 		old, err := q.object()
 		if err != nil {
 			return err
 		}
-		scale, err := wanted(q.kind.scaleOf(old))
+		obj, err := q.rescaled(old, wanted)
 		if err != nil {
 			return err
 		}
-		if err := q.settleName(scale); err != nil {
-			return err
-		}
-		if n := scale.Spec.Replicas; n < 0 {
-			return apierrors.NewInvalid(kind.ScaleKind.GroupKind(), scale.Name, field.ErrorList{
-				field.Invalid(field.NewPath("spec", "replicas"), n, "must be greater than or equal to 0"),
-			})
-		}
-		obj := old.DeepCopyObject().(store.Object)
-		obj.SetResourceVersion(scale.ResourceVersion)
-		if obj.GetResourceVersion() == "" {
-			obj.SetResourceVersion(old.GetResourceVersion())
-		}
-		q.kind.setReplicas(obj, scale.Spec.Replicas)
-		stored, err := q.put(obj, scalePart, options, store.Patched())
+		stored, err := q.replace(obj, scalePart, append(options.forStore(q.kind), store.Finish(q.mayWrite), store.Patched()))
 		if err == nil {
 			shown = q.kind.scaleOf(stored)
 		}
@@ -152,6 +164,51 @@ func (q *request) rescale(options writeOptions, wanted func(now *autoscalingv1.S
 		return err
 	}
 	return q.writeScale(shown)
+}
+
+// rescaled returns a copy of the object with the wanted number of replicas.
+func (q *request) rescaled(old store.Object, wanted func(live *autoscalingv1.Scale) (*autoscalingv1.Scale, error)) (store.Object, error) {
+	owners := managedfields.NewScaleHandler(old.GetManagedFields(), q.kind.gvk.GroupVersion(), q.kind.replicasPaths())
+	live := q.kind.scaleOf(old)
+	var err error
+	if live.ManagedFields, err = owners.ToSubresource(); err != nil {
+		return nil, fmt.Errorf("read the owners of the replicas of %s: %w", old.GetName(), err)
+	}
+	scale, err := wanted(live)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.checkScale(scale, old); err != nil {
+		return nil, err
+	}
+	obj := old.DeepCopyObject().(store.Object)
+	obj.SetResourceVersion(cmp.Or(scale.ResourceVersion, old.GetResourceVersion()))
+	q.kind.setReplicas(obj, scale.Spec.Replicas)
+	entries, err := owners.ToParent(scale.ManagedFields)
+	if err != nil {
+		return nil, fmt.Errorf("record the owners of the replicas of %s: %w", old.GetName(), err)
+	}
+	obj.SetManagedFields(entries)
+	return obj, nil
+}
+
+// checkScale checks the wanted scale of an object.
+func (q *request) checkScale(scale *autoscalingv1.Scale, old store.Object) error {
+	if err := q.settleName(scale); err != nil {
+		return err
+	}
+	if n := scale.Spec.Replicas; n < 0 {
+		return apierrors.NewInvalid(kind.ScaleKind.GroupKind(), scale.Name, field.ErrorList{
+			field.Invalid(field.NewPath("spec", "replicas"), n, "must be greater than or equal to 0"),
+		})
+	}
+	if scale.UID != "" && scale.UID != old.GetUID() {
+		part := q.kind.gvr.GroupResource()
+		part.Resource += "/scale"
+		//lint:ignore ST1005 these are the words of the API server
+		return apierrors.NewConflict(part, old.GetName(), fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", scale.UID, old.GetUID()))
+	}
+	return nil
 }
 
 // scaleOf returns the scale subresource of an object.

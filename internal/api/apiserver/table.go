@@ -18,12 +18,11 @@ func (k *servedKind) columns() []kind.Column {
 }
 
 // tableOf returns objects in the form that kubectl prints.
-func (q *request) tableOf(objects []store.Object, listMeta metav1.ListMeta) (*metav1.Table, error) {
+func (q *request) tableOf(columns []kind.Column, objects []store.Object, listMeta metav1.ListMeta) (*metav1.Table, error) {
 	table := &metav1.Table{
 		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: metav1.GroupName + "/" + q.answer.media.params["v"]},
 		ListMeta: listMeta, Rows: []metav1.TableRow{},
 	}
-	columns := q.kind.columns()
 	for _, c := range columns {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, c.TableColumnDefinition)
 	}

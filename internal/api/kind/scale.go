@@ -10,6 +10,15 @@ import (
 // ScaleKind is the kind of the scale subresource.
 var ScaleKind = autoscalingv1.SchemeGroupVersion.WithKind("Scale")
 
+// ScaleColumns are the columns of the table of a scale subresource.
+// [k8s.io/kubernetes/pkg/printers/internalversion scaleColumnDefinitions]
+var ScaleColumns = []Column{
+	text("Name", func(s *autoscalingv1.Scale) string { return s.Name }),
+	show("Desired", "integer", func(s *autoscalingv1.Scale) any { return int64(s.Spec.Replicas) }),
+	show("Available", "integer", func(s *autoscalingv1.Scale) any { return int64(s.Status.Replicas) }),
+	ageColumn,
+}
+
 // Scale is the scale subresource of a kind with replicas.
 type Scale struct {
 	// Show sets the wanted and current replicas of an object, and their selector.
