@@ -34,7 +34,7 @@ func (h Host) Run(ctx context.Context, args []string, s machine.Stdio, terminal 
 	if err := apart.Within(func() error { return nil }); err != nil {
 		return 0, err
 	}
-	command := machine.Command{Path: h.shell(), Args: args, Env: []string{"HOME=/root"}, Bare: true, Dir: "/", Attached: &s, Terminal: terminal, Network: h.network}
+	command := machine.Command{Path: h.shell(), Args: args, Env: []string{"HOME=/root"}, Bare: true, Dir: "/", Attached: &s, Terminal: terminal, Network: h.network, Administrator: true}
 	if terminal {
 		command.Env = append(command.Env, "TERM=xterm")
 	}

@@ -36,6 +36,10 @@ func TestNodesAreReachedBySSH(t *testing.T) {
 	assert.Equal(t, output("readlink /proc/1/ns/net"), output("readlink /proc/self/ns/net"), "the shell is in the node's network")
 	assert.Equal(t, "one\n", output("until grep -s one /var/lib/kubelet/pods/"+string(web.UID)+"/files/data/file; do sleep 0.05; done"))
 
+	output("mkdir /mnt/disk && mount -t tmpfs disk /mnt/disk && echo mine >/mnt/disk/file")
+	assert.Equal(t, "mine\n", output("cat /mnt/disk/file"), "a mount anywhere outlasts its session")
+	c.make("metadata: {name: reader}\nspec:\n  restartPolicy: Never\n  containers: [{name: main, image: registry.local/shell, args: [-c, grep mine /disk/file], volumeMounts: [{name: disk, mountPath: /disk}]}]\n  volumes: [{name: disk, hostPath: {path: /mnt/disk}}]\n", inPhase(corev1.PodSucceeded))
+
 	output("systemctl stop kubelet")
 	assert.Equal(t, "inactive\n", output("systemctl show kubelet --property ActiveState --value"))
 	assert.Contains(t, output("cat /proc/[0-9]*/cmdline | tr '\\0' ' '"), "sleep 1000")

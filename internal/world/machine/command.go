@@ -34,6 +34,10 @@ type Command struct {
 	// Beside is a running program. This one shares its mounts and ends when it ends; Volumes must
 	// then be that program's. Default: the program has mounts of its own.
 	Beside *Process
+	// Administrator means that the program changes the mounts of the machine itself, as a shell on
+	// a real node does: they outlast it, and so do processes that it leaves behind. Such a program
+	// has no Volumes, Root or Container. Default: the program has mounts of its own.
+	Administrator bool
 	// Volumes are visible to this program only; they require a namespace.
 	Volumes []Volume
 	// OwnKubeletDir leaves the kubelet's directory out of the program's mounts, except for the

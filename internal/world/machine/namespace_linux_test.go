@@ -240,6 +240,30 @@ func TestAMountOutsideTheKubeletsDirectoryIsTheProgramsOwn(t *testing.T) {
 	assert.Equal(t, "", run(t, m, shell("ls /mine")))
 }
 
+// Given a mount that an administrator makes anywhere on the node, when the administrator's shell
+// ends, then the mount stays for the node and for later programs, until the power is off.
+func TestAMountOfAnAdministratorStays(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	c := shell("mkdir /mine && mount -t tmpfs mine /mine && echo x >/mine/file; setsid sleep 1000.125 >/dev/null 2>&1 &")
+	c.Administrator = true
+	p, err := m.Start(c)
+	require.NoError(t, err)
+	pid := awaitProcess(t, "sleep 1000.125")
+	<-p.Done()
+	require.Equal(t, "exit status 0", p.Exit())
+	assert.DirExists(t, fmt.Sprintf("/proc/%d", pid), "the shell leaves a process behind")
+	assert.Equal(t, "x\n", run(t, m, shell("cat /mine/file")))
+	mounts, err := m.Mounts()
+	require.NoError(t, err)
+	require.Len(t, mounts, 1)
+	assert.Equal(t, "/mine", mounts[0].Target)
+
+	require.NoError(t, m.PowerOff())
+	awaitGone(t, pid)
+	assert.Equal(t, "", run(t, m, shell("ls /mine")))
+}
+
 func TestAProgramUnmountsTheMachinesMountsForItselfOnly(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

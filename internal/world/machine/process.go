@@ -20,7 +20,8 @@ const killPatience = 10 * time.Second
 
 // Process is a program that runs, or ran, on a machine. It leads its own process group. When it
 // ends, the rest of its group is killed and, in a namespace, all processes that it has started, as
-// the kernel does when process 1 of a container ends. It also ends with csisim.
+// the kernel does when process 1 of a container ends; those of an Administrator run until the
+// machine stops. It also ends with csisim.
 type Process struct {
 	Stdout string // the host file of its standard output
 	Stderr string // the host file of its standard error
@@ -32,6 +33,7 @@ type Process struct {
 	done    chan struct{}
 	console *console       // nil if it writes to files itself
 	guest   bool           // its thread and its mounts belong to another program
+	onNode  bool           // its mounts are those of the machine
 	onEnd   func(*Process) // called when it has ended; may be nil
 	as      *identity      // its user in a root of its own; nil without one
 	changes *changes       // its changes of files; nil if they are not observed
@@ -52,7 +54,7 @@ type Process struct {
 
 // Start runs a program where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
-	p := &Process{done: make(chan struct{}), onEnd: c.Ended, most: c.Memory}
+	p := &Process{done: make(chan struct{}), onEnd: c.Ended, most: c.Memory, onNode: c.Administrator}
 	if c.Root != nil && d.own == nil {
 		return nil, fmt.Errorf("start %s in a root of its own on node %s: %w", c.Path, d.name, ErrNotIsolated)
 	}
@@ -213,12 +215,12 @@ func (p *Process) fork(cmd *exec.Cmd) error {
 	return fork(cmd)
 }
 
-// running returns the programs that have not ended.
+// running returns the programs with mounts of their own that have not ended.
 func (d *Disk) running() (programs []*Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.programs {
-		if !p.hasEnded() {
+		if !p.onNode && !p.hasEnded() {
 			programs = append(programs, p)
 		}
 	}
@@ -319,11 +321,12 @@ func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 // own, and the rest of its group, and reaps it.
 func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	awaitEnd(p.pid)
-	if !p.guest {
+	apart := !p.guest && !p.onNode
+	if apart {
 		p.left, p.strays = on.killNeighbours(p.parent)
 	}
 	p.mu.Lock()
-	if !p.guest {
+	if apart {
 		p.killGroup()
 	}
 	_ = cmd.Wait() // the process state has more than the error

@@ -229,7 +229,7 @@ func (r *ownRoot) coverNamespace() error {
 }
 
 // join gives the calling OS thread a copy of the namespace, with a command's volumes and, if it has
-// one, its own root.
+// one, its own root. The thread of an administrator gets the namespace itself.
 func (r *ownRoot) join(c Command) (err error) {
 	var image *os.File
 	if c.Root != nil {
@@ -271,8 +271,10 @@ func (r *ownRoot) join(c Command) (err error) {
 	if err := unix.Chroot("."); err != nil {
 		return err
 	}
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return fmt.Errorf("copy the mount namespace: %w", err)
+	if !c.Administrator {
+		if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+			return fmt.Errorf("copy the mount namespace: %w", err)
+		}
 	}
 	if first := r.layers.first.Load(); first != nil {
 		if err := first.adopt(); err != nil {
