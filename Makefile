@@ -74,7 +74,7 @@ darwin: ## build all for macOS, which has no namespaces; without a cache it take
 
 nightly: race-sim explore ## sim under the race detector, a search, the library under SEEDS=200 seeds each, all of check with slow drivers, upgrades and defects: an hour
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
-	$(GO) test ./cmd/internal/check -run 'TestASoundDriverMayWorkOutsideTheCalls|TestASoundReleaseTakesOverEverything|TestDefectsOfAProgramAreFound' -timeout 2h -all-trials
+	$(GO) test ./cmd/internal/check -run 'TestASoundDriverMayWorkOutsideTheCalls|TestASoundDriverPassesInAnyOrderOfEvents|TestASoundProgramWithInlineVolumesPasses|TestASoundReleaseTakesOverEverything|TestDefectsOfAProgramAreFound' -timeout 2h -all-trials
 
 loaded: build ## all tests of the main module beside LOAD=10 busy processes: an hour
 	tools/loaded.sh $(LOAD) $(GO) run ./cmd/internal/testsummary -count 1 -timeout 2h -p 3 ./...

@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
-// allTrials is for make nightly and takes an hour. Drivers that work outside the calls, and
-// releases that replace each other, then go through all trials. Each driver with a defect answers
-// check's questions before its trial.
+// allTrials is for make nightly and takes an hour. Drivers that work outside the calls or also have
+// inline volumes, and releases that replace each other, then go through all trials. Each driver
+// with a defect answers check's questions before its trial.
 var allTrials = flag.Bool("all-trials", false, "run the trials that are left out otherwise: an hour")
 
 // outsideCalls are sound drivers that work outside the calls, with the trials that show most of it.

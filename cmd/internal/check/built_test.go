@@ -36,7 +36,7 @@ func build(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir, "../../../drivers/"+name).CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", dir, "../../../drivers/"+name).CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", name, err, out)
 	}
