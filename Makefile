@@ -57,8 +57,15 @@ commits: ## check the messages of the commits since BASE=main
 test-fast: build ## all tests of the main module, and how many were skipped for lack of what
 	$(GO) run ./cmd/internal/testsummary $(VETTED) -timeout 40m -p 3 ./...
 
+# Packages with goroutines or locks.
+RACE := \
+	./internal/world/kernel ./internal/world/machine ./internal/world/workdir ./internal/world/component \
+	./drivers/mock ./drivers/hostdir ./drivers/hostdir/internal/backend ./drivers/hostdir/internal/defect \
+	./drivers/hostdir/internal/service ./internal/driver/bearer ./internal/driver/effect ./internal/driver/program \
+	./internal/driver/sidecar ./internal/driver/standin/openstack ./internal/driver/standin/web ./internal/driver/unfinished
+
 race: ## the tests of the concurrent parts under the race detector
-	$(GO) test -race $(VETTED) ./internal/world/kernel/... ./internal/world/machine/... ./internal/world/workdir/... ./drivers/... ./internal/driver/... ./internal/world/component/... ./internal/world/workqueue/... ./internal/world/operation/...
+	$(GO) test -race $(VETTED) $(RACE)
 
 race-sim: ## the tests of sim under the race detector, for which everything is compiled a second time
 	$(GO) test -race ./sim
