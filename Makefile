@@ -6,7 +6,10 @@ BIN := bin
 FUZZTIME ?= 10m
 
 # The modules of their own, the longest first.
-NESTED := test/clients test/sidecars test/sanity test/oracle test/e2emock examples/program examples/inprocess examples/sanity
+NESTED := test/clients test/sidecars test/sanity examples/program examples/inprocess examples/sanity
+
+# Those that compile Kubernetes' own code: make nested tests them after changes of the code that they compare.
+COMPARED := test/oracle test/e2emock
 
 # One set of flags for all that is compiled here: the binaries, the tests and the
 # nested modules then share what the compiler keeps.
@@ -83,7 +86,7 @@ lint: ## gofmt, go vet, staticcheck, vale; go vet for macOS of what knows the sy
 darwin: ## build all for macOS, which has no namespaces; without a cache it takes minutes
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 
-nightly: race-sim explore ## sim under the race detector, a search, the library under SEEDS=200 seeds each, all of check with slow drivers, upgrades and defects: an hour
+nightly: race-sim explore $(COMPARED) ## sim under the race detector, a search, the comparisons with Kubernetes' own code, the library under SEEDS=200 seeds each, all of check with slow drivers, upgrades and defects: an hour
 	$(GO) test ./cmd/internal/library -run TestEveryScenarioPassesUnderEverySeed -timeout 2h -seeds $(SEEDS)
 	$(GO) test ./cmd/internal/check -run 'TestASoundDriverMayWorkOutsideTheCalls|TestASoundDriverPassesInAnyOrderOfEvents|TestASoundProgramWithInlineVolumesPasses|TestASoundReleaseTakesOverEverything|TestDefectsOfAProgramAreFound' -timeout 2h -all-trials
 
@@ -102,11 +105,11 @@ explore-orders: ## searches of every order, reduced and not, come to the same en
 explore-bench: ## how many runs each strategy takes to find each seeded mistake, over several seeds: an hour
 	$(GO) test ./cmd/internal/explore -run '^$$' -bench SeededMistakes -benchtime 1x -timeout 2h
 
-nested: build ## the nested modules, two at a time: Kubernetes' e2e mock driver, sidecars, csi-sanity, clients of tests, the oracle, the examples
-	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target $(NESTED)
+nested: build ## the nested modules, two at a time: sidecars, csi-sanity, clients of tests, the examples; after changes since BASE=main also the oracle and Kubernetes' e2e mock driver
+	@$(MAKE) --no-print-directory --keep-going --jobs 2 --output-sync=target $(NESTED) $$(tools/compared.sh $(BASE))
 
-.PHONY: $(NESTED)
-$(NESTED):
+.PHONY: $(NESTED) $(COMPARED)
+$(NESTED) $(COMPARED):
 	cd $@ && $(GO) test $(STRIPPED) ./...
 
 real-addons: ## the controller manager and the sidecar of CSI-Addons, built from a checkout of github.com/csi-addons/kubernetes-csi-addons, against live clusters: CSI_ADDONS=DIR
