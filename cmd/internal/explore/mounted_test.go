@@ -3,9 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,21 +10,12 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/verdict"
-	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // Given a driver that takes a target for deleted if stat(2) fails. When mounted file systems fail,
 // then the search finds the mount that stays. A sound driver has no finding.
 func TestASearchHasMountedFileSystemsFail(t *testing.T) {
-	if refused := namespaces.Refused(); refused != nil {
-		t.Skip(refused)
-	}
-	hostdir := filepath.Join(t.TempDir(), "hostdir")
-	build := exec.Command("go", "build", "-o", hostdir, "../../../drivers/hostdir")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
-
+	hostdir := buildHostdir(t)
 	const runs = 20
 	o := usual(runs)
 	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Mounts}, 2

@@ -2,9 +2,6 @@ package explore
 
 import (
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,22 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/explore"
 	"github.com/csisim/csisim/internal/judge/verdict"
-	"github.com/csisim/csisim/internal/world/namespaces"
 )
-
-// buildHostdir builds the reference driver as it is released.
-func buildHostdir(t testing.TB) string {
-	t.Helper()
-	if refused := namespaces.Refused(); refused != nil {
-		t.Skip(refused)
-	}
-	hostdir := filepath.Join(t.TempDir(), "hostdir")
-	build := exec.Command("go", "build", "-o", hostdir, "../../../drivers/hostdir")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
-	return hostdir
-}
 
 // withProgram returns the text of a scenario with the reference driver as a program instead of the
 // mock.

@@ -21,7 +21,15 @@ func TestMain(m *testing.M) {
 		Serve(context.Background())
 		return
 	}
-	os.Exit(m.Run())
+	var err error
+	if drivers, err = os.MkdirTemp("", "drivers"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if err := os.RemoveAll(drivers); err != nil {
+		panic(err)
+	}
+	os.Exit(code)
 }
 
 // BenchmarkExplore measures the number of runs of a search that a core makes per second. The runs

@@ -3,9 +3,6 @@ package explore
 import (
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,22 +10,13 @@ import (
 
 	"github.com/csisim/csisim/drivers/fault"
 	"github.com/csisim/csisim/internal/judge/verdict"
-	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
 // Given a driver that keeps its volumes at a service, and requests another one after its connection
 // was reset, when requests fail, then the search finds the orphaned volume. A sound driver has no
 // finding.
 func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
-	if refused := namespaces.Refused(); refused != nil {
-		t.Skip(refused)
-	}
-	httpdir := filepath.Join(t.TempDir(), "httpdir")
-	build := exec.Command("go", "build", "-o", httpdir, "../../../drivers/httpdir")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
-
+	httpdir := builtDriver(t, "httpdir")
 	const runs = 40 // each fault by itself, and some together
 	o := usual(runs)
 	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Services}, 2
