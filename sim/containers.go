@@ -120,7 +120,7 @@ func (c *Simulation) ExitContainer(key store.Key, container string, code int) er
 	if container == "" && len(pod.Spec.Containers) == 1 {
 		container = pod.Spec.Containers[0].Name
 	}
-	c.note(n.Name, "container %s of pod %s exits with code %d", container, key.Name, code)
+	c.World.Trace.Note(n.Name, "container %s of pod %s exits with code %d", container, key.Name, code)
 	if err := n.Runtime.Exit(pod, container, int32(code)); err != nil {
 		return wrong(err)
 	}

@@ -13,11 +13,6 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// note records an action of the scenario.
-func (c *Simulation) note(node, format string, args ...any) {
-	c.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
-}
-
 // transition records that a component starts or ends.
 func (c *Simulation) transition(node string, part trace.Part, who string, verb trace.Verb) {
 	c.World.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
@@ -44,7 +39,7 @@ func (c *Simulation) killPlugin(name, node string) error {
 // removeSockets removes the socket files that killed plugins have left.
 func (c *Simulation) removeSockets(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
-		c.note(node, "the socket file of plugin %s is removed, too", p)
+		c.World.Trace.Note(node, "the socket file of plugin %s is removed, too", p)
 		for _, socket := range slices.Compact([]string{p.socket, p.addons}) {
 			if err := p.machine.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return fmt.Errorf("remove the socket of %s: %w", p, err)
@@ -176,7 +171,7 @@ func (c *Simulation) killKubelet(name string) error {
 	}
 	switch down := c.awaitingRestart.settle(kubeletOf{n}); {
 	case down && n.Kubelet == nil:
-		c.note(name, "kubelet stays down")
+		c.World.Trace.Note(name, "kubelet stays down")
 		return nil
 	case n.Kubelet == nil:
 		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}

@@ -28,7 +28,7 @@ func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
 		return &ConfigError{fmt.Sprintf("driver %q", source.Driver), "its controller plugin does not run"}
 	}
 	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: source.VolumeHandle, NodeId: c.nodeID(p.driver, node)}
-	c.note(node, "volume %s detached from %s at the driver itself", request.VolumeId, request.NodeId)
+	c.World.Trace.Note(node, "volume %s detached from %s at the driver itself", request.VolumeId, request.NodeId)
 	c.checks.Invariants.Detached(source.Driver, request.VolumeId, request.NodeId)
 	return p.ask("detachment of volume "+request.VolumeId, func(ctx context.Context, conn grpc.ClientConnInterface) error {
 		_, err := csi.NewControllerClient(conn).ControllerUnpublishVolume(ctx, request)

@@ -20,7 +20,7 @@ func (c *Simulation) Install(name string) error {
 	if d.installed() {
 		return &ConfigError{fmt.Sprintf("driver %q", name), "it is installed already"}
 	}
-	c.note("", "driver %s installed", name)
+	c.World.Trace.Note("", "driver %s installed", name)
 	if err := c.startDriver(d); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (c *Simulation) Uninstall(name string) error {
 	if !d.installed() {
 		return &ConfigError{fmt.Sprintf("driver %q", name), "it is not installed"}
 	}
-	c.note("", "driver %s uninstalled", name)
+	c.World.Trace.Note("", "driver %s uninstalled", name)
 	var sidecars []*cluster.Controller
 	for _, p := range c.plugins(d) {
 		sidecars = append(sidecars, p.beside...)

@@ -44,7 +44,7 @@ func (c *Simulation) addLivenessProbe(p *plugin) {
 // restartUnhealthy ends the container of a plugin as SIGTERM would, and restarts it after the
 // kubelet's delay; the registrar and the sidecars continue to run. C-LIVE-3
 func (c *Simulation) restartUnhealthy(p *plugin, why string) {
-	c.note(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
+	c.World.Trace.Note(p.node, "%s failed its liveness probe, it will be restarted: %s", p, why)
 	if err := p.stop(); err != nil {
 		c.recordDeath(p, notStopped(p, err))
 		return

@@ -99,7 +99,7 @@ func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	if err := d.mock.ChangeNode(p.nodeID(), info); err != nil {
 		return &ConfigError{subject, err.Error()}
 	}
-	c.note(node, "%s changes the information about its node", p)
+	c.World.Trace.Note(node, "%s changes the information about its node", p)
 	if info.Topology != nil {
 		p.segments = info.Topology
 	}

@@ -29,7 +29,7 @@ func (c *Simulation) Mount(node, source, target string) error {
 	if err := n.Machine.BindMount(source, target, false); err != nil {
 		return &EnvironmentError{fmt.Sprintf("mount %s on %s of %s", source, target, node), err}
 	}
-	c.note(node, "an administrator mounted %s on %s", source, target)
+	c.World.Trace.Note(node, "an administrator mounted %s on %s", source, target)
 	c.checks.Watch.MountedByHand(n.Machine, target)
 	return nil
 }
@@ -43,7 +43,7 @@ func (c *Simulation) Unmount(node, target string) error {
 	if err := n.Machine.Unmount(target); err != nil {
 		return &ConfigError{fmt.Sprintf("mount %q on %s", target, node), err.Error()}
 	}
-	c.note(node, "an administrator unmounted %s", target)
+	c.World.Trace.Note(node, "an administrator unmounted %s", target)
 	c.checks.Watch.ResetMounts(n.Machine)
 	return nil
 }

@@ -9,7 +9,7 @@ func (c *Simulation) SlowController(name string, request time.Duration) error {
 	if err != nil {
 		return err
 	}
-	c.note("", "each request of %s takes %v", name, request)
+	c.World.Trace.Note("", "each request of %s takes %v", name, request)
 	for _, ctl := range found {
 		ctl.Pace.Request = request
 	}
@@ -22,7 +22,7 @@ func (c *Simulation) SlowKubelet(node string, request time.Duration) error {
 	if err != nil {
 		return err
 	}
-	c.note(node, "each request of the kubelet takes %v", request)
+	c.World.Trace.Note(node, "each request of the kubelet takes %v", request)
 	n.Pace.Request = request
 	return nil
 }

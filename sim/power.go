@@ -23,7 +23,7 @@ func (c *Simulation) PowerOff(name string) error {
 	}
 	switch down := c.awaitingRestart.settle(powerOf{n}); {
 	case down && n.Off:
-		c.note(name, "stays without power")
+		c.World.Trace.Note(name, "stays without power")
 		return nil
 	case n.Off:
 		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
@@ -50,7 +50,7 @@ func (c *Simulation) PowerOff(name string) error {
 		return &EnvironmentError{"power off node " + name, err}
 	}
 	if disk, is := n.Machine.(*machine.Disk); is && disk.Lost() > 0 {
-		c.note(name, "%d files have lost unsynced writes", disk.Lost())
+		c.World.Trace.Note(name, "%d files have lost unsynced writes", disk.Lost())
 	}
 	c.checks.Watch.ResetMounts(n.Machine)
 	return nil
@@ -69,7 +69,7 @@ func (c *Simulation) powerOn(name string) error {
 	if !n.Off {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
 	}
-	c.note(name, "power on")
+	c.World.Trace.Note(name, "power on")
 	c.awaitingRestart.settle(powerOf{n})
 	c.awaitingRestart.settle(kubeletOf{n})
 	n.Off = false
@@ -108,7 +108,7 @@ func (c *Simulation) PowerOffAll() error {
 	if err := c.Powered(); err != nil {
 		return err
 	}
-	c.note("", "power of the cluster lost")
+	c.World.Trace.Note("", "power of the cluster lost")
 	c.off = &outage{}
 	var errs []error
 	for _, n := range c.nodes.All {
@@ -143,7 +143,7 @@ func (c *Simulation) PowerOnAll() error {
 	if c.off == nil {
 		return &ConfigError{"cluster " + c.cluster, "it has power"}
 	}
-	c.note("", "power of the cluster is back")
+	c.World.Trace.Note("", "power of the cluster is back")
 	before := c.off
 	c.off = nil
 	var errs []error
@@ -186,12 +186,12 @@ func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) erro
 	if n.Off || n.Kubelet == nil {
 		return &ConfigError{fmt.Sprintf("node %q", name), "it has no kubelet that runs: power-off needs none"}
 	}
-	c.note(name, "shutting down, %v for its pods", grace.Total)
+	c.World.Trace.Note(name, "shutting down, %v for its pods", grace.Total)
 	over := false
 	n.Kubelet.ShutDown(grace, func(left error) {
 		over = true
 		if left != nil {
-			c.note(name, "there was no time for all volumes: %v", left)
+			c.World.Trace.Note(name, "there was no time for all volumes: %v", left)
 		}
 	})
 	if err := c.WaitFor("node "+name+" to end its pods", grace.Total+time.Minute, func() bool { return over }); err != nil {
@@ -237,6 +237,6 @@ func (c *Simulation) lostProcessOne(m *machine.Disk, how string) {
 
 func (c *Simulation) noteFailure(node string, err error) {
 	if err != nil {
-		c.note(node, "does not boot: %v", err)
+		c.World.Trace.Note(node, "does not boot: %v", err)
 	}
 }

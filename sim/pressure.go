@@ -22,7 +22,7 @@ func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage
 	if of != corev1.ResourceMemory && of != corev1.ResourceEphemeralStorage {
 		return &ConfigError{fmt.Sprintf("resource %q", of), "want memory or ephemeral-storage"}
 	}
-	c.note(name, "%d MiB of %s are missing", s.Missing>>20, of)
+	c.World.Trace.Note(name, "%d MiB of %s are missing", s.Missing>>20, of)
 	n.Pressure[of] = &s
 	if n.Kubelet != nil {
 		n.Kubelet.PressureChanged()

@@ -80,7 +80,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 	var known []string
 	for _, s := range c.standIns(name) {
 		if slices.Contains(s.Operations(), f.Operation) {
-			c.note("", "%s of driver %s fails from now on", f.Operation, name)
+			c.World.Trace.Note("", "%s of driver %s fails from now on", f.Operation, name)
 			return s.Fail(f)
 		}
 		known = append(known, s.Operations()...)
@@ -90,7 +90,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 
 // RecoverStandIns ends all failures of a driver's stand-ins.
 func (c *Simulation) RecoverStandIns(name string) error {
-	c.note("", "the services of driver %s work again", name)
+	c.World.Trace.Note("", "the services of driver %s work again", name)
 	var errs []error
 	for _, s := range c.standIns(name) {
 		errs = append(errs, s.Recover())

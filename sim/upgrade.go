@@ -43,7 +43,7 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	if runs {
 		c.nodes.CrashKubelet(n)
 	}
-	c.note(name, "kubelet %s", u.inWords(n.Version, to))
+	c.World.Trace.Note(name, "kubelet %s", u.inWords(n.Version, to))
 	n.Version, n.Migration = to, n.Migration.With(u.Migration)
 	if runs {
 		c.nodes.StartKubelet(n)
@@ -68,7 +68,7 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
 		}
 	}
-	c.note("", "control plane %s", u.inWords(from, to))
+	c.World.Trace.Note("", "control plane %s", u.inWords(from, to))
 	c.options.Migration = c.options.Migration.With(u.Migration)
 	c.World.Version, c.World.Migration = to, migration.Of(to).With(c.options.Migration)
 	c.controllers.RestartControlPlane()

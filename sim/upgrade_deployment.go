@@ -85,7 +85,7 @@ func (c *Simulation) applyRelease(at cluster.Object, o store.Object) error {
 	if _, there := c.World.Store.GetObject(at.Resource, at.Key); !there {
 		return err
 	}
-	c.note("", "the API refuses a change, the object is deleted and created: %v", err)
+	c.World.Trace.Note("", "the API refuses a change, the object is deleted and created: %v", err)
 	if _, err := c.World.Store.DeleteObject(at.Resource, at.Key); err != nil {
 		return err
 	}

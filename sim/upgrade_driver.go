@@ -41,7 +41,7 @@ func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
 	}
 	return c.each(at.Driver, at.Node, func(p *plugin) error {
 		if c.nodes.IsOff(p.node) {
-			c.note(p.node, "%s is replaced when the node has power again", p)
+			c.World.Trace.Note(p.node, "%s is replaced when the node has power again", p)
 			return nil
 		}
 		defer c.endSidecars(p)

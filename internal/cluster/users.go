@@ -19,7 +19,6 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/kernel"
 	"github.com/csisim/csisim/internal/world/store"
-	"github.com/csisim/csisim/internal/world/trace"
 )
 
 const (
@@ -79,10 +78,6 @@ func (u *Users) act(action fault.Action, p *kernel.Process, at fault.Site) error
 	return u.Others[action](p, at)
 }
 
-func (u *Users) note(node, format string, args ...any) {
-	u.World.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
-}
-
 // applications returns the objects of a type that the scenario has applied, and that still exist
 // and are not being deleted, if which selects them.
 func applications[T store.Object](u *Users, which func(T) bool) (there []Object) {
@@ -111,7 +106,7 @@ func (u *Users) podsOn(node string) []Object {
 func (u *Users) deleteAgain(p *kernel.Process, leaving []Object, opts ...store.DeleteOption) error {
 	var errs []error
 	for _, a := range leaving {
-		u.note("", "a user deletes %s %s", singular(a.Resource), a.Key)
+		u.World.Trace.Note("", "a user deletes %s %s", singular(a.Resource), a.Key)
 		_, err := u.World.Store.DeleteObject(a.Resource, a.Key, opts...)
 		errs = append(errs, err)
 	}
@@ -148,7 +143,7 @@ func (u *Users) applyAgain(a Object) error {
 	if err != nil {
 		return fmt.Errorf("read the manifest of %s %s: %w", singular(a.Resource), a.Key, err)
 	}
-	u.note("", "a user makes %s %s again", singular(a.Resource), a.Key)
+	u.World.Trace.Note("", "a user makes %s %s again", singular(a.Resource), a.Key)
 	_, err = u.Objects.Apply(obj)
 	return err
 }
@@ -184,10 +179,10 @@ func scaled[T store.Object](u *Users, key store.Key, replicas func(T) **int32) (
 	if before != nil && *before == 0 {
 		return func() error { return nil }
 	}
-	u.note("", "a user scales %s to none", key)
+	u.World.Trace.Note("", "a user scales %s to none", key)
 	err := to(new(int32))
 	return func() error {
-		u.note("", "a user scales %s back", key)
+		u.World.Trace.Note("", "a user scales %s back", key)
 		return errors.Join(err, to(before))
 	}
 }
@@ -195,7 +190,7 @@ func scaled[T store.Object](u *Users, key store.Key, replicas func(T) **int32) (
 // editClaims changes a label of all claims and their volumes: a component that has read one before
 // gets a conflict when it writes.
 func (u *Users) editClaims(*kernel.Process, fault.Site) error {
-	u.note("", "a user edits all claims and volumes")
+	u.World.Trace.Note("", "a user edits all claims and volumes")
 	return errors.Join(edit[*corev1.PersistentVolumeClaim](u.World.Store), edit[*corev1.PersistentVolume](u.World.Store))
 }
 
@@ -218,12 +213,12 @@ func edit[T store.Object](s *store.Store) error {
 
 // drain removes the pods from the node of a call, and lets others be scheduled there later.
 func (u *Users) drain(p *kernel.Process, at fault.Site) error {
-	u.note(at.Node, "an administrator drains node %s", at.Node)
+	u.World.Trace.Note(at.Node, "an administrator drains node %s", at.Node)
 	if err := Cordon(u.World.Store, at.Node, true); err != nil {
 		return err
 	}
 	u.World.Kernel.After(nil, "administrator", 10*ActionTime, func(*kernel.Process) {
-		u.note(at.Node, "an administrator uncordons node %s", at.Node)
+		u.World.Trace.Note(at.Node, "an administrator uncordons node %s", at.Node)
 		if err := Cordon(u.World.Store, at.Node, false); err != nil && !apierrors.IsNotFound(err) {
 			u.World.Kernel.Interrupt(err)
 		}
@@ -241,7 +236,7 @@ func Cordon(s *store.Store, node string, on bool) error {
 // unfinished work: its pods are deleted, and the attach/detach controller waits for it (C-ADC-24).
 func (u *Users) deleteNode(p *kernel.Process, at fault.Site) error {
 	own := u.podsOn(at.Node)
-	u.note(at.Node, "an administrator deletes node %s", at.Node)
+	u.World.Trace.Note(at.Node, "an administrator deletes node %s", at.Node)
 	if _, err := store.Delete[*corev1.Node](u.World.Store, store.Key{Name: at.Node}); err != nil {
 		return err
 	}
@@ -254,7 +249,7 @@ func (u *Users) deleteNode(p *kernel.Process, at fault.Site) error {
 func (u *Users) deleteAttachments(*kernel.Process, fault.Site) error {
 	var errs []error
 	for _, va := range slices.Collect(store.List[*storagev1.VolumeAttachment](u.World.Store, "")) {
-		u.note("", "an administrator deletes VolumeAttachment %s", va.Name)
+		u.World.Trace.Note("", "an administrator deletes VolumeAttachment %s", va.Name)
 		_, err := store.Delete[*storagev1.VolumeAttachment](u.World.Store, store.KeyOf(va))
 		errs = append(errs, err)
 	}

@@ -1,7 +1,6 @@
 package realcluster
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/csisim/csisim/drivers/fault"
@@ -77,10 +76,4 @@ func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 // transition records that a component starts or ends, like a simulation.
 func (c *Cluster) transition(node string, part trace.Part, who string, verb trace.Verb) {
 	c.world.Trace.Add(trace.Transition{Part: part, Name: who, Verb: verb}.Entry(node))
-}
-
-// note records an intervention in the cluster, like a simulation: the search for leftovers excuses
-// those of a crash.
-func (c *Cluster) note(node, format string, args ...any) {
-	c.world.Trace.Add(trace.Entry{Kind: trace.FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }

@@ -212,7 +212,7 @@ func (c *Cluster) PowerOn(node string) error {
 		return &sim.EnvironmentError{Doing: "power on " + node, Err: ErrNotReal}
 	}
 	delete(c.dark, node)
-	c.note(node, "power on")
+	c.world.Trace.Note(node, "power on")
 	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
 }
 

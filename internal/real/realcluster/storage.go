@@ -15,7 +15,7 @@ import (
 
 // ChangeNode changes the reference driver's answer to NodeGetInfo on a node, from the next call on.
 func (c *Cluster) ChangeNode(driver, node string, info mock.NodeInfo) error {
-	c.note(node, "%s changes the information about its node", sim.Plugin{Driver: driver, Node: node})
+	c.world.Trace.Note(node, "%s changes the information about its node", sim.Plugin{Driver: driver, Node: node})
 	return c.orderBackend(driver, mockprogram.ChangeNodePath, mockprogram.ChangeNode{Node: node, Info: info})
 }
 
@@ -36,7 +36,7 @@ func (c *Cluster) Detach(pv *corev1.PersistentVolume, node string) error {
 		return err
 	}
 	id := c.nodeID(driver, node)
-	c.note(node, "volume %s detached from %s at the driver itself", handle, id)
+	c.world.Trace.Note(node, "volume %s detached from %s at the driver itself", handle, id)
 	return c.orderBackend(driver, mockprogram.DetachPath, mockprogram.Detach{Volume: handle, Node: id})
 }
 

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -69,6 +70,11 @@ func (r *Recorder) Add(e Entry) *Event {
 		event.Diff = &kept
 	}
 	return r.add(event)
+}
+
+// Note records an action of a scenario, a user or an administrator.
+func (r *Recorder) Note(node, format string, args ...any) {
+	r.Add(Entry{Kind: FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
 // sited returns the event of an entry, without exchange and diff. The first few events have sites
