@@ -56,7 +56,7 @@ func (c *Simulation) addAddons(d *driver) error {
 	}
 	switch {
 	case d.external(AddonsProgram) && len(d.Addons) > 0:
-		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "it has sidecars of CSI-Addons, which are external"}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "it has sidecars of CSI-Addons, which are external"}
 	case d.external(AddonsProgram):
 		sidecars = nil
 	case len(sidecars) == 0:
@@ -74,7 +74,7 @@ func (c *Simulation) addAddons(d *driver) error {
 			p = d.controller
 		}
 		if p == nil {
-			return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
+			return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
 		}
 		if c.runsOutside(AddonsManager) && s.Port == 0 { // all of them have one address
 			var err error
@@ -160,7 +160,7 @@ func (c *Simulation) reachAddons() {
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
-		return 0, &EnvironmentError{"find a port for a sidecar of CSI-Addons", err}
+		return 0, &EnvironmentError{Doing: "find a port for a sidecar of CSI-Addons", Err: err}
 	}
 	port := listener.Addr().(*net.TCPAddr).Port
 	if err := listener.Close(); err != nil {

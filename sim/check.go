@@ -16,31 +16,31 @@ import (
 // check returns the first mistake that can be seen without starting anything.
 func (o Options) check() error {
 	if err := o.FeatureGates.Validate(); err != nil {
-		return &ConfigError{"feature gates", err.Error()}
+		return &ConfigError{Subject: "feature gates", Problem: err.Error()}
 	}
 	if err := o.Migration.Validate(); err != nil {
-		return &ConfigError{"migration", err.Error()}
+		return &ConfigError{Subject: "migration", Problem: err.Error()}
 	}
 	for _, name := range o.Controllers {
 		if name != fakecontroller.SELinuxWarningName {
-			return &ConfigError{fmt.Sprintf("controller %q", name), "it runs always, or there is no such controller; only " + fakecontroller.SELinuxWarningName + " is off unless it is named"}
+			return &ConfigError{Subject: fmt.Sprintf("controller %q", name), Problem: "it runs always, or there is no such controller; only " + fakecontroller.SELinuxWarningName + " is off unless it is named"}
 		}
 	}
 	nodes := map[string]bool{}
 	for _, n := range o.Nodes {
 		subject := fmt.Sprintf("node %q", n.Name)
 		if problems := validation.IsDNS1123Subdomain(n.Name); len(problems) > 0 {
-			return &ConfigError{subject, "its name is not a DNS subdomain: " + problems[0]}
+			return &ConfigError{Subject: subject, Problem: "its name is not a DNS subdomain: " + problems[0]}
 		}
 		if nodes[n.Name] {
-			return &ConfigError{subject, "two nodes have this name"}
+			return &ConfigError{Subject: subject, Problem: "two nodes have this name"}
 		}
 		nodes[n.Name] = true
 		if err := version.CheckSkew(n.Kubernetes, o.Kubernetes); err != nil {
-			return &ConfigError{subject, err.Error()}
+			return &ConfigError{Subject: subject, Problem: err.Error()}
 		}
 		if err := n.Migration.Validate(); err != nil {
-			return &ConfigError{subject, err.Error()}
+			return &ConfigError{Subject: subject, Problem: err.Error()}
 		}
 	}
 	names := map[string]bool{}
@@ -52,7 +52,7 @@ func (o Options) check() error {
 			return err
 		}
 		if names[d.Name] && d.Name != "" {
-			return &ConfigError{fmt.Sprintf("driver %q", d.Name), "two drivers have this name"}
+			return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "two drivers have this name"}
 		}
 		names[d.Name] = true
 	}
@@ -71,7 +71,7 @@ func checkFlags(d Driver, v version.Version) error {
 		for _, program := range s.Mistakes(v) {
 			for _, m := range program.Mistakes {
 				subject := strings.TrimSuffix(program.Sidecar+"."+m.Field, ".")
-				return &ConfigError{fmt.Sprintf("driver %q", d.Name), fmt.Sprintf("%s: found %s, want %s", subject, m.Found, m.Want)}
+				return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("%s: found %s, want %s", subject, m.Found, m.Want)}
 			}
 		}
 	}
@@ -83,13 +83,13 @@ func (d Driver) checkVersions(subject string) error {
 	names := d.versions()
 	switch {
 	case len(names) > 0 && d.Socket != nil:
-		return &ConfigError{subject, "a driver on a socket has no versions: csisim does not start it"}
+		return &ConfigError{Subject: subject, Problem: "a driver on a socket has no versions: csisim does not start it"}
 	case slices.Contains(names, cmp.Or(d.Version, FirstVersion)):
-		return &ConfigError{subject, fmt.Sprintf("version %q is the release that is installed first", cmp.Or(d.Version, FirstVersion))}
+		return &ConfigError{Subject: subject, Problem: fmt.Sprintf("version %q is the release that is installed first", cmp.Or(d.Version, FirstVersion))}
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.MockVersions)) {
 		if err := d.MockVersions[name].Validate(); err != nil {
-			return &ConfigError{subject, fmt.Sprintf("version %q: %v", name, err)}
+			return &ConfigError{Subject: subject, Problem: fmt.Sprintf("version %q: %v", name, err)}
 		}
 	}
 	return nil
@@ -108,24 +108,24 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 	}
 	switch {
 	case ways != 1:
-		return &ConfigError{subject, fmt.Sprintf("%d of mock, program, socket and servers are given, exactly one is needed", ways)}
+		return &ConfigError{Subject: subject, Problem: fmt.Sprintf("%d of mock, program, socket and servers are given, exactly one is needed", ways)}
 	case d.Name == "" && d.Servers != nil:
-		return &ConfigError{subject, "Go servers need the driver's name"}
+		return &ConfigError{Subject: subject, Problem: "Go servers need the driver's name"}
 	case d.Program == nil && len(d.StandIns) > 0:
-		return &ConfigError{subject, "stand-ins serve driver programs only"}
+		return &ConfigError{Subject: subject, Problem: "stand-ins serve driver programs only"}
 	case d.Program != nil && len(d.Program.Command) == 0:
-		return &ConfigError{subject, "the program's command is empty"}
+		return &ConfigError{Subject: subject, Problem: "the program's command is empty"}
 	}
 	if d.isSingle() && len(nodes) != 1 {
-		return &ConfigError{subject, fmt.Sprintf("a single program serves the controller and one node, the cluster has %d nodes", len(nodes))}
+		return &ConfigError{Subject: subject, Problem: fmt.Sprintf("a single program serves the controller and one node, the cluster has %d nodes", len(nodes))}
 	}
 	for node := range d.NodeIDs {
 		if !nodes[node] {
-			return &ConfigError{subject, fmt.Sprintf("nodeIDs names node %q, which does not exist", node)}
+			return &ConfigError{Subject: subject, Problem: fmt.Sprintf("nodeIDs names node %q, which does not exist", node)}
 		}
 	}
 	if d.Later && d.Name == "" && (d.Mock == nil || d.Mock.Name == "") {
-		return &ConfigError{subject, "a driver that is installed later needs its name"}
+		return &ConfigError{Subject: subject, Problem: "a driver that is installed later needs its name"}
 	}
 	if err := d.checkReplicas(subject); err != nil {
 		return err
@@ -136,21 +136,21 @@ func (d Driver) check(i int, nodes map[string]bool) error {
 	for _, node := range d.Down {
 		switch {
 		case !nodes[node]:
-			return &ConfigError{subject, fmt.Sprintf("down names node %q, which does not exist", node)}
+			return &ConfigError{Subject: subject, Problem: fmt.Sprintf("down names node %q, which does not exist", node)}
 		case d.Socket != nil:
-			return &ConfigError{subject, "a driver on a socket runs already, it cannot be down"}
+			return &ConfigError{Subject: subject, Problem: "a driver on a socket runs already, it cannot be down"}
 		}
 	}
 	if d.Socket != nil {
 		for node := range d.Socket.Nodes {
 			if !nodes[node] {
-				return &ConfigError{subject, fmt.Sprintf("socket.nodes names node %q, which does not exist", node)}
+				return &ConfigError{Subject: subject, Problem: fmt.Sprintf("socket.nodes names node %q, which does not exist", node)}
 			}
 		}
 	}
 	if d.Mock != nil {
 		if err := d.Mock.Validate(); err != nil {
-			return &ConfigError{subject, err.Error()}
+			return &ConfigError{Subject: subject, Problem: err.Error()}
 		}
 	}
 	return d.checkVersions(subject)

@@ -44,7 +44,7 @@ func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 	c.t.Helper()
 	simulation, simulated := c.world.(*Simulation)
 	if !simulated {
-		c.must(&ConfigError{"upgrade to version " + version, "the image of a driver's pods on a real cluster has one release of its program"}, "upgrade")
+		c.must(&ConfigError{Subject: "upgrade to version " + version, Problem: "the image of a driver's pods on a real cluster has one release of its program"}, "upgrade")
 		return
 	}
 	if len(plugins) == 0 {

@@ -76,15 +76,15 @@ func checkPair(o Options, names [2]string) error {
 	for i, name := range names {
 		subject := fmt.Sprintf("cluster %q", name)
 		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-			return &ConfigError{subject, "its name is not a DNS label: " + problems[0]}
+			return &ConfigError{Subject: subject, Problem: "its name is not a DNS label: " + problems[0]}
 		}
 		if slices.Contains(names[:i], name) {
-			return &ConfigError{subject, "two clusters have this name"}
+			return &ConfigError{Subject: subject, Problem: "two clusters have this name"}
 		}
 	}
 	for _, d := range o.Drivers {
 		if d.Socket != nil || d.Servers != nil || len(d.StandIns) > 0 || len(d.External) > 0 {
-			return &ConfigError{fmt.Sprintf("driver %q", d.Name), "only mocks and programs without stand-ins can be in several clusters"}
+			return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "only mocks and programs without stand-ins can be in several clusters"}
 		}
 	}
 	return nil

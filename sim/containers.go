@@ -74,7 +74,7 @@ func (c *Simulation) ReadVolumeFile(pod store.Key, volumeName, name string) (Vol
 // published returns the directory of a pod's volume, and its machine.
 func (c *Simulation) published(key store.Key, volumeName, file string) (machine.Machine, string, error) {
 	wrong := func(err error) (machine.Machine, string, error) {
-		return nil, "", &ConfigError{fmt.Sprintf("volume %q of pod %s", volumeName, key.Name), err.Error()}
+		return nil, "", &ConfigError{Subject: fmt.Sprintf("volume %q of pod %s", volumeName, key.Name), Problem: err.Error()}
 	}
 	pod, spec, err := volume.WithFiles(c.World.Store, key, volumeName, file)
 	if err != nil {
@@ -107,7 +107,7 @@ type Life = fakekubelet.Life
 // container must be a record.
 func (c *Simulation) ExitContainer(key store.Key, container string, code int) error {
 	wrong := func(err error) error {
-		return &ConfigError{strings.Join(strings.Fields("container "+container+" of pod "+key.Name), " "), err.Error()}
+		return &ConfigError{Subject: strings.Join(strings.Fields("container "+container+" of pod "+key.Name), " "), Problem: err.Error()}
 	}
 	pod, found := store.Get[*corev1.Pod](c.World.Store, key)
 	if !found || pod.Spec.NodeName == "" {

@@ -158,7 +158,7 @@ func (c *Simulation) turnRegistrar(name, node string, verb trace.Verb) error {
 func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 	p, err := c.plugin(name, node)
 	if err == nil && p.registrar == nil {
-		return nil, &ConfigError{fmt.Sprintf("driver %q", name), "only a node's plugin has a registrar, unless that is external"}
+		return nil, &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "only a node's plugin has a registrar, unless that is external"}
 	}
 	return p, err
 }
@@ -174,7 +174,7 @@ func (c *Simulation) killKubelet(name string) error {
 		c.World.Trace.Note(name, "kubelet stays down")
 		return nil
 	case n.Kubelet == nil:
-		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it does not run"}
+		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "it does not run"}
 	}
 	c.transition(name, trace.Kubelet, "kubelet", trace.Killed)
 	c.nodes.CrashKubelet(n)
@@ -189,9 +189,9 @@ func (c *Simulation) startKubelet(name string) error {
 	}
 	switch {
 	case n.Off:
-		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "the node is powered off"}
+		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "the node is powered off"}
 	case n.Kubelet != nil:
-		return &ConfigError{fmt.Sprintf("kubelet on %q", name), "it runs already"}
+		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "it runs already"}
 	}
 	c.transition(name, trace.Kubelet, "kubelet", trace.Started)
 	c.awaitingRestart.settle(kubeletOf{n})
@@ -206,11 +206,11 @@ func (c *Simulation) controllersNamed(name string) ([]*cluster.Controller, error
 	}
 	known := c.controllers.Names()
 	if slices.Contains(known, name) {
-		return nil, &ConfigError{fmt.Sprintf("controller %q", name), "none of its replicas holds the lease"}
+		return nil, &ConfigError{Subject: fmt.Sprintf("controller %q", name), Problem: "none of its replicas holds the lease"}
 	}
 	known = append(known, cluster.ControllerManager)
 	slices.Sort(known)
-	return nil, &ConfigError{fmt.Sprintf("controller %q", name), fmt.Sprintf("there is no such controller; there are %v", known)}
+	return nil, &ConfigError{Subject: fmt.Sprintf("controller %q", name), Problem: fmt.Sprintf("there is no such controller; there are %v", known)}
 }
 
 // killController crashes a controller or sidecar: its memory is lost.

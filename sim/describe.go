@@ -32,7 +32,7 @@ func (p *plugin) ask(what string, question func(context.Context, grpc.ClientConn
 func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	client, err := p.callUp(socket)
 	if err != nil {
-		return &EnvironmentError{"reach " + p.String(), err}
+		return &EnvironmentError{Doing: "reach " + p.String(), Err: err}
 	}
 	timeout := askTimeout
 	if program := p.driver.Program; program != nil && program.StartTimeout > 0 {
@@ -51,7 +51,7 @@ func (p *plugin) askAt(socket, what string, question func(context.Context, grpc.
 	case ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded:
 		err = fmt.Errorf("no answer within %v", timeout)
 	}
-	return &EnvironmentError{fmt.Sprintf("ask %s for its %s", p, what), err}
+	return &EnvironmentError{Doing: fmt.Sprintf("ask %s for its %s", p, what), Err: err}
 }
 
 // line is a connection for requests to a plugin.
@@ -99,11 +99,11 @@ func (p *plugin) learnName() error {
 func (d *driver) named(p *plugin, name string) error {
 	switch {
 	case name == "":
-		return &EnvironmentError{"start " + p.String(), fmt.Errorf("GetPluginInfo answers an empty name")}
+		return &EnvironmentError{Doing: "start " + p.String(), Err: fmt.Errorf("GetPluginInfo answers an empty name")}
 	case d.Name == "":
 		d.Name = name
 	case d.Name != name:
-		return &EnvironmentError{"start " + p.String(), fmt.Errorf("GetPluginInfo answers the name %q, the scenario says %q", name, d.Name)}
+		return &EnvironmentError{Doing: "start " + p.String(), Err: fmt.Errorf("GetPluginInfo answers the name %q, the scenario says %q", name, d.Name)}
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func (c *Simulation) installCSIDriver(d *driver) error {
 		spec.AttachRequired = &attaches
 	}
 	if err := c.createCSIDriver(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: d.Name}, Spec: spec}); err != nil {
-		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "its CSIDriver object is refused: " + err.Error()}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "its CSIDriver object is refused: " + err.Error()}
 	}
 	return nil
 }

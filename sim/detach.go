@@ -18,14 +18,14 @@ import (
 func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
 	source := pv.Spec.CSI
 	if source == nil {
-		return &ConfigError{fmt.Sprintf("volume %q", pv.Name), "it has no CSI source, so no driver can detach it"}
+		return &ConfigError{Subject: fmt.Sprintf("volume %q", pv.Name), Problem: "it has no CSI source, so no driver can detach it"}
 	}
 	p, err := c.plugin(source.Driver, "")
 	switch {
 	case err != nil:
 		return err
 	case !p.running:
-		return &ConfigError{fmt.Sprintf("driver %q", source.Driver), "its controller plugin does not run"}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", source.Driver), Problem: "its controller plugin does not run"}
 	}
 	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: source.VolumeHandle, NodeId: c.nodeID(p.driver, node)}
 	c.World.Trace.Note(node, "volume %s detached from %s at the driver itself", request.VolumeId, request.NodeId)

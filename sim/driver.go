@@ -305,7 +305,7 @@ func (c *Simulation) driverNamed(name string) (*driver, error) {
 	if d := c.driver(name); d != nil {
 		return d, nil
 	}
-	return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
+	return nil, &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: fmt.Sprintf("there is no such driver; there are %v", c.Drivers())}
 }
 
 // DriverNodes are the names of the nodes on which a driver has a plugin.
@@ -337,7 +337,7 @@ func (c *Simulation) plugin(name, node string) (*plugin, error) {
 		p = d.controller
 	}
 	if p == nil {
-		return nil, &ConfigError{fmt.Sprintf("driver %q", name), fmt.Sprintf("it has no plugin on %q", node)}
+		return nil, &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: fmt.Sprintf("it has no plugin on %q", node)}
 	}
 	return p, nil
 }

@@ -45,8 +45,8 @@ func (c *Simulation) unpackImages() error {
 func unpackError(image string, err error) error {
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		if errors.Is(err, disk) {
-			return &EnvironmentError{"unpack image " + image, err}
+			return &EnvironmentError{Doing: "unpack image " + image, Err: err}
 		}
 	}
-	return &ConfigError{"image " + image, err.Error()}
+	return &ConfigError{Subject: "image " + image, Problem: err.Error()}
 }

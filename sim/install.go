@@ -18,7 +18,7 @@ func (c *Simulation) Install(name string) error {
 		return err
 	}
 	if d.installed() {
-		return &ConfigError{fmt.Sprintf("driver %q", name), "it is installed already"}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "it is installed already"}
 	}
 	c.World.Trace.Note("", "driver %s installed", name)
 	if err := c.startDriver(d); err != nil {
@@ -51,7 +51,7 @@ func (c *Simulation) Uninstall(name string) error {
 		return err
 	}
 	if !d.installed() {
-		return &ConfigError{fmt.Sprintf("driver %q", name), "it is not installed"}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "it is not installed"}
 	}
 	c.World.Trace.Note("", "driver %s uninstalled", name)
 	var sidecars []*cluster.Controller

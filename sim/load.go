@@ -93,10 +93,10 @@ func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, err
 // complete checks the options and sets their defaults.
 func (o *LoadOptions) complete() error {
 	if err := o.Plan.Check(); err != nil {
-		return &ConfigError{"the load", err.Error()}
+		return &ConfigError{Subject: "the load", Problem: err.Error()}
 	}
 	if len(o.Cluster.Drivers) != 1 {
-		return &ConfigError{"the load", fmt.Sprintf("its cluster has %d drivers, and a load is on one", len(o.Cluster.Drivers))}
+		return &ConfigError{Subject: "the load", Problem: fmt.Sprintf("its cluster has %d drivers, and a load is on one", len(o.Cluster.Drivers))}
 	}
 	if o.Workload == nil {
 		return o.usualWorkload()
@@ -138,7 +138,7 @@ func (l *loaded) start(ctx context.Context, volumes int, looks bool, sink trace.
 	for call, text := range plan.Latencies {
 		latency, err := ParseLatency(text)
 		if err != nil {
-			return nil, &ConfigError{"the latency of " + call, err.Error()}
+			return nil, &ConfigError{Subject: "the latency of " + call, Problem: err.Error()}
 		}
 		if o.Latencies == nil {
 			o.Latencies = map[string]Latency{}

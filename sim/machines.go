@@ -30,7 +30,7 @@ var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 // if all drivers are Go code of this process, otherwise on disk.
 func (c *Simulation) startMachines() error {
 	if found, want := c.options.KubeletDir.Mistake(); found != "" {
-		return &ConfigError{"the kubelet's directory", fmt.Sprintf("found %s, want %s", found, want)}
+		return &ConfigError{Subject: "the kubelet's directory", Problem: fmt.Sprintf("found %s, want %s", found, want)}
 	}
 	if c.options.outside() {
 		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
@@ -39,7 +39,7 @@ func (c *Simulation) startMachines() error {
 		c.checks.Watch.Loops = c.run.loops
 		c.Wire.RunDir = c.run.work.Path()
 		if err := os.MkdirAll(c.logDir(), 0o755); err != nil {
-			return &EnvironmentError{"make the directory of logs", err}
+			return &EnvironmentError{Doing: "make the directory of logs", Err: err}
 		}
 		if err := c.putOnDisk(); err != nil {
 			return err
@@ -112,7 +112,7 @@ func (r *run) makeDirectory(parent string) error {
 	}
 	work, err := workdir.New(parent)
 	if err != nil {
-		return &EnvironmentError{"put the cluster on disk", err}
+		return &EnvironmentError{Doing: "put the cluster on disk", Err: err}
 	}
 	r.work, r.loops = work, workdir.NewLoops(work.Path())
 	return nil
@@ -125,9 +125,9 @@ func (c *Simulation) putOnDisk() error {
 	all.Namespaces = o.Isolation == Namespace || o.hasImages() || o.Isolation == Auto && o.mounts()
 	switch {
 	case o.hasImages() && o.Isolation == None:
-		return &ConfigError{"isolation none", "containers that are programs find their volumes in a mount namespace only"}
+		return &ConfigError{Subject: "isolation none", Problem: "containers that are programs find their volumes in a mount namespace only"}
 	case !all.Namespaces && o.KubeletDir.HasSymlink():
-		return &ConfigError{"the kubelet's directory", "programs find its symlink on nodes with mount namespaces only: use isolation auto or namespace"}
+		return &ConfigError{Subject: "the kubelet's directory", Problem: "programs find its symlink on nodes with mount namespaces only: use isolation auto or namespace"}
 	case o.Isolation == None:
 		all.Apart = "by directories only, as asked for"
 	case all.Namespaces:
@@ -135,7 +135,7 @@ func (c *Simulation) putOnDisk() error {
 		for _, given := range o.HostPaths {
 			real, err := o.KubeletDir.HostPath(given)
 			if err != nil {
-				return &ConfigError{"the cluster", err.Error()}
+				return &ConfigError{Subject: "the cluster", Problem: err.Error()}
 			}
 			all.Through = append(all.Through, real)
 		}
@@ -153,9 +153,9 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 	var refusal *namespaces.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return nil, &EnvironmentError{"keep nodes apart", fmt.Errorf("%w; drivers that mount nothing run with isolation none", refusal)}
+		return nil, &EnvironmentError{Doing: "keep nodes apart", Err: fmt.Errorf("%w; drivers that mount nothing run with isolation none", refusal)}
 	case err != nil:
-		return nil, &EnvironmentError{"put the cluster on disk", err}
+		return nil, &EnvironmentError{Doing: "put the cluster on disk", Err: err}
 	}
 	return m, nil
 }

@@ -92,12 +92,12 @@ func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	d, subject := p.driver, fmt.Sprintf("driver %q", name)
 	switch {
 	case d.mock == nil:
-		return &ConfigError{subject, "only the mock can change its information about a node; restart a program with other arguments"}
+		return &ConfigError{Subject: subject, Problem: "only the mock can change its information about a node; restart a program with other arguments"}
 	case info.Topology != nil && !d.Mock.Topology:
-		return &ConfigError{subject, "it has no topology: its options need topology: true"}
+		return &ConfigError{Subject: subject, Problem: "it has no topology: its options need topology: true"}
 	}
 	if err := d.mock.ChangeNode(p.nodeID(), info); err != nil {
-		return &ConfigError{subject, err.Error()}
+		return &ConfigError{Subject: subject, Problem: err.Error()}
 	}
 	c.World.Trace.Note(node, "%s changes the information about its node", p)
 	if info.Topology != nil {
@@ -128,14 +128,14 @@ func (p *plugin) rename(id string) {
 func (c *Simulation) SetVolumeCondition(pv *corev1.PersistentVolume, message string) error {
 	subject := fmt.Sprintf("volume %q", pv.Name)
 	if pv.Spec.CSI == nil {
-		return &ConfigError{subject, "it has no CSI source, so no driver can report how it is"}
+		return &ConfigError{Subject: subject, Problem: "it has no CSI source, so no driver can report how it is"}
 	}
 	p, err := c.plugin(pv.Spec.CSI.Driver, "")
 	if err != nil {
 		return err
 	}
 	if p.driver.mock == nil {
-		return &ConfigError{subject, "its driver is no mock: only volumes of a mock can be made abnormal"}
+		return &ConfigError{Subject: subject, Problem: "its driver is no mock: only volumes of a mock can be made abnormal"}
 	}
 	var condition *mock.Condition
 	if message != "" {

@@ -15,7 +15,7 @@ func (c *Simulation) Mount(node, source, target string) error {
 		return err
 	}
 	if n.Off {
-		return &ConfigError{fmt.Sprintf("node %q", node), "it has no power"}
+		return &ConfigError{Subject: fmt.Sprintf("node %q", node), Problem: "it has no power"}
 	}
 	disk, onDisk := n.Machine.(*machine.Disk)
 	for _, dir := range []string{source, target} {
@@ -23,11 +23,11 @@ func (c *Simulation) Mount(node, source, target string) error {
 			disk.KeepOnNode(dir)
 		}
 		if err := n.Machine.MkdirAll(dir, 0o755); err != nil {
-			return &ConfigError{fmt.Sprintf("directory %q on %s", dir, node), err.Error()}
+			return &ConfigError{Subject: fmt.Sprintf("directory %q on %s", dir, node), Problem: err.Error()}
 		}
 	}
 	if err := n.Machine.BindMount(source, target, false); err != nil {
-		return &EnvironmentError{fmt.Sprintf("mount %s on %s of %s", source, target, node), err}
+		return &EnvironmentError{Doing: fmt.Sprintf("mount %s on %s of %s", source, target, node), Err: err}
 	}
 	c.World.Trace.Note(node, "an administrator mounted %s on %s", source, target)
 	c.checks.Watch.MountedByHand(n.Machine, target)
@@ -41,7 +41,7 @@ func (c *Simulation) Unmount(node, target string) error {
 		return err
 	}
 	if err := n.Machine.Unmount(target); err != nil {
-		return &ConfigError{fmt.Sprintf("mount %q on %s", target, node), err.Error()}
+		return &ConfigError{Subject: fmt.Sprintf("mount %q on %s", target, node), Problem: err.Error()}
 	}
 	c.World.Trace.Note(node, "an administrator unmounted %s", target)
 	c.checks.Watch.ResetMounts(n.Machine)

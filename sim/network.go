@@ -63,7 +63,7 @@ func (c *Simulation) networkOf(number int) (*fakekubelet.Networks, error) {
 	}
 	own, err := machine.NewNetwork(at, c.options.Network.Join)
 	if err != nil {
-		return nil, &EnvironmentError{"give nodes networks of their own", err}
+		return nil, &EnvironmentError{Doing: "give nodes networks of their own", Err: err}
 	}
 	return &fakekubelet.Networks{Node: own, Pods: address.PodsOf(number), Join: c.options.Network.Join}, nil
 }

@@ -43,7 +43,7 @@ func (c *Cluster) open(o Options) error {
 		return nil
 	}
 	if promote == nil {
-		return &ConfigError{"-csisim.on " + *on, fmt.Sprintf("nothing takes these tests to a real cluster: import _ %q in one of their files", kindPackage)}
+		return &ConfigError{Subject: "-csisim.on " + *on, Problem: fmt.Sprintf("nothing takes these tests to a real cluster: import _ %q in one of their files", kindPackage)}
 	}
 	o.Nodes = o.nodes()
 	world, err := promote(*on, c.t.Name(), o)

@@ -26,7 +26,7 @@ func (c *Simulation) PowerOff(name string) error {
 		c.World.Trace.Note(name, "stays without power")
 		return nil
 	case n.Off:
-		return &ConfigError{fmt.Sprintf("node %q", name), "it is powered off already"}
+		return &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: "it is powered off already"}
 	}
 	c.transition(name, trace.Power, "power", trace.Lost)
 	n.Off = true
@@ -47,7 +47,7 @@ func (c *Simulation) PowerOff(name string) error {
 		}
 	}
 	if err := n.Machine.PowerOff(); err != nil {
-		return &EnvironmentError{"power off node " + name, err}
+		return &EnvironmentError{Doing: "power off node " + name, Err: err}
 	}
 	if disk, is := n.Machine.(*machine.Disk); is && disk.Lost() > 0 {
 		c.World.Trace.Note(name, "%d files have lost unsynced writes", disk.Lost())
@@ -67,7 +67,7 @@ func (c *Simulation) powerOn(name string) error {
 		return err
 	}
 	if !n.Off {
-		return &ConfigError{fmt.Sprintf("node %q", name), "it has power"}
+		return &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: "it has power"}
 	}
 	c.World.Trace.Note(name, "power on")
 	c.awaitingRestart.settle(powerOf{n})
@@ -141,7 +141,7 @@ func (c *Simulation) PowerOffAll() error {
 // PowerOnAll gives the cluster its power back: all that ran begins again.
 func (c *Simulation) PowerOnAll() error {
 	if c.off == nil {
-		return &ConfigError{"cluster " + c.cluster, "it has power"}
+		return &ConfigError{Subject: "cluster " + c.cluster, Problem: "it has power"}
 	}
 	c.World.Trace.Note("", "power of the cluster is back")
 	before := c.off
@@ -162,7 +162,7 @@ func (c *Simulation) PowerOnAll() error {
 // Powered returns an error if the whole cluster has no power: its API cannot be reached then.
 func (c *Simulation) Powered() error {
 	if c.off != nil {
-		return &ConfigError{fmt.Sprintf("cluster %q", c.cluster), "it has no power"}
+		return &ConfigError{Subject: fmt.Sprintf("cluster %q", c.cluster), Problem: "it has no power"}
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) erro
 		return err
 	}
 	if n.Off || n.Kubelet == nil {
-		return &ConfigError{fmt.Sprintf("node %q", name), "it has no kubelet that runs: power-off needs none"}
+		return &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: "it has no kubelet that runs: power-off needs none"}
 	}
 	c.World.Trace.Note(name, "shutting down, %v for its pods", grace.Total)
 	over := false

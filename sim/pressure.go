@@ -20,7 +20,7 @@ func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage
 		return err
 	}
 	if of != corev1.ResourceMemory && of != corev1.ResourceEphemeralStorage {
-		return &ConfigError{fmt.Sprintf("resource %q", of), "want memory or ephemeral-storage"}
+		return &ConfigError{Subject: fmt.Sprintf("resource %q", of), Problem: "want memory or ephemeral-storage"}
 	}
 	c.World.Trace.Note(name, "%d MiB of %s are missing", s.Missing>>20, of)
 	n.Pressure[of] = &s

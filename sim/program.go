@@ -90,7 +90,7 @@ func (b *programBackend) start() error {
 		err = b.program.Restart(b.interrupt)
 	}
 	if err != nil {
-		return &EnvironmentError{"start " + b.String(), err}
+		return &EnvironmentError{Doing: "start " + b.String(), Err: err}
 	}
 	b.ran = append(b.ran, b.program.Process())
 	return b.loops.AddMemory(b.program.Process().Memory()...)

@@ -10,11 +10,11 @@ import (
 func (d Driver) checkReplicas(subject string) error {
 	switch {
 	case d.Replicas < 0:
-		return &ConfigError{subject, fmt.Sprintf("its controller plugin cannot have %d replicas", d.Replicas)}
+		return &ConfigError{Subject: subject, Problem: fmt.Sprintf("its controller plugin cannot have %d replicas", d.Replicas)}
 	case d.Replicas > 1 && d.NoController:
-		return &ConfigError{subject, "it has replicas of a controller plugin, and no controller plugin"}
+		return &ConfigError{Subject: subject, Problem: "it has replicas of a controller plugin, and no controller plugin"}
 	case d.Replicas > 1 && (d.Socket != nil || d.isSingle()):
-		return &ConfigError{subject, "only the controller plugin of a mock, of servers or of a program for the controller alone can have replicas"}
+		return &ConfigError{Subject: subject, Problem: "only the controller plugin of a mock, of servers or of a program for the controller alone can have replicas"}
 	}
 	return nil
 }

@@ -27,16 +27,16 @@ type serving struct {
 
 func (s *serving) start() error {
 	if err := s.machine.Remove(s.socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &EnvironmentError{"remove the old socket of " + s.String(), err}
+		return &EnvironmentError{Doing: "remove the old socket of " + s.String(), Err: err}
 	}
 	// The driver's own directory has the mode that a DaemonSet's hostPath of type DirectoryOrCreate
 	// gives it.
 	if err := s.machine.MkdirAll(path.Dir(s.socket), 0o755); err != nil {
-		return &EnvironmentError{"make the directory of " + s.String(), err}
+		return &EnvironmentError{Doing: "make the directory of " + s.String(), Err: err}
 	}
 	listener, err := s.machine.BindSocket(s.socket, s.services()...)
 	if err != nil {
-		return &EnvironmentError{"start " + s.String(), err}
+		return &EnvironmentError{Doing: "start " + s.String(), Err: err}
 	}
 	s.listener = listener
 	return nil

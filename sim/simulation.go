@@ -169,5 +169,5 @@ func (c *Simulation) node(name string) (*cluster.Node, error) {
 	if n := c.nodes.Find(name); n != nil {
 		return n, nil
 	}
-	return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
+	return nil, &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
 }

@@ -28,7 +28,7 @@ func newSocketBackend(p *plugin) (backend, error) {
 	}
 	absolute, err := filepath.Abs(target)
 	if err != nil {
-		return nil, &EnvironmentError{"find the socket of " + p.String(), err}
+		return nil, &EnvironmentError{Doing: "find the socket of " + p.String(), Err: err}
 	}
 	return &existing{plugin: p, target: absolute}, nil
 }
@@ -39,7 +39,7 @@ func (e *existing) start() error {
 	}
 	target, err := filepath.Abs(e.driver.Socket.Addons)
 	if err != nil {
-		return &EnvironmentError{"find the socket of CSI-Addons of " + e.String(), err}
+		return &EnvironmentError{Doing: "find the socket of CSI-Addons of " + e.String(), Err: err}
 	}
 	return e.link(target, e.addons)
 }
@@ -51,24 +51,24 @@ func (e *existing) link(target, socket string) error {
 		err = fmt.Errorf("%w: start the driver first, or correct the path", err)
 	}
 	if err != nil {
-		return &EnvironmentError{"reach " + e.String(), err}
+		return &EnvironmentError{Doing: "reach " + e.String(), Err: err}
 	}
 	if info.Mode()&os.ModeSocket == 0 {
-		return &EnvironmentError{"reach " + e.String(), fmt.Errorf("%s is not a unix socket", target)}
+		return &EnvironmentError{Doing: "reach " + e.String(), Err: fmt.Errorf("%s is not a unix socket", target)}
 	}
 	link := e.machine.Path(socket)
 	if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
-		return &EnvironmentError{"link the socket of " + e.String(), err}
+		return &EnvironmentError{Doing: "link the socket of " + e.String(), Err: err}
 	}
 	_ = os.Remove(link)
 	if err := os.Symlink(target, link); err != nil {
-		return &EnvironmentError{"link the socket of " + e.String(), err}
+		return &EnvironmentError{Doing: "link the socket of " + e.String(), Err: err}
 	}
 	return nil
 }
 
 func (e *existing) kill() error {
-	return &ConfigError{e.String(), "it was started outside csisim and can be neither killed nor stopped"}
+	return &ConfigError{Subject: e.String(), Problem: "it was started outside csisim and can be neither killed nor stopped"}
 }
 
 func (e *existing) stop() error {

@@ -17,7 +17,7 @@ func (c *Simulation) startStandIns(d *driver) error {
 	for i, s := range d.StandIns {
 		dir := filepath.Join(c.run.work.Path(), "standin", fmt.Sprintf("%s-%d", d.Name, i+1))
 		if err := s.Start(dir); err != nil {
-			return &EnvironmentError{"start a stand-in of driver " + d.Name, err}
+			return &EnvironmentError{Doing: "start a stand-in of driver " + d.Name, Err: err}
 		}
 		d.standIns = append(d.standIns, s)
 	}
@@ -38,7 +38,7 @@ func (c *Simulation) startStandIns(d *driver) error {
 func (d *driver) furnish(n Node, m machine.Machine) error {
 	for _, s := range d.standIns {
 		if err := s.Furnish(standin.Node{Name: n.Name, Zone: n.Zone, Machine: m}); err != nil {
-			return &EnvironmentError{fmt.Sprintf("prepare %s for driver %s", n.Name, d.Name), err}
+			return &EnvironmentError{Doing: fmt.Sprintf("prepare %s for driver %s", n.Name, d.Name), Err: err}
 		}
 	}
 	return nil
@@ -85,7 +85,7 @@ func (c *Simulation) FailStandIn(name string, f standin.Failure) error {
 		}
 		known = append(known, s.Operations()...)
 	}
-	return &ConfigError{fmt.Sprintf("operation %q", f.Operation), fmt.Sprintf("no stand-in of driver %q has it; there are %v", name, known)}
+	return &ConfigError{Subject: fmt.Sprintf("operation %q", f.Operation), Problem: fmt.Sprintf("no stand-in of driver %q has it; there are %v", name, known)}
 }
 
 // RecoverStandIns ends all failures of a driver's stand-ins.

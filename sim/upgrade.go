@@ -34,10 +34,10 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	to := cmp.Or(u.Kubernetes, n.Version)
 	subject := fmt.Sprintf("upgrade of node %q", name)
 	if err := u.Migration.Validate(); err != nil {
-		return &ConfigError{subject, err.Error()}
+		return &ConfigError{Subject: subject, Problem: err.Error()}
 	}
 	if err := version.CheckSkew(to, c.World.Version); err != nil {
-		return &ConfigError{subject, err.Error()}
+		return &ConfigError{Subject: subject, Problem: err.Error()}
 	}
 	runs := n.Kubelet != nil
 	if runs {
@@ -58,14 +58,14 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	const subject = "upgrade of the control plane"
 	from, to := c.World.Version, cmp.Or(u.Kubernetes, c.World.Version)
 	if err := u.Migration.Validate(); err != nil {
-		return &ConfigError{subject, err.Error()}
+		return &ConfigError{Subject: subject, Problem: err.Error()}
 	}
 	if err := version.CheckUpgrade(from, to); err != nil {
-		return &ConfigError{subject, err.Error()}
+		return &ConfigError{Subject: subject, Problem: err.Error()}
 	}
 	for _, n := range c.nodes.All {
 		if err := version.CheckSkew(n.Version, to); err != nil {
-			return &ConfigError{subject, fmt.Sprintf("node %s: %v", n.Name, err)}
+			return &ConfigError{Subject: subject, Problem: fmt.Sprintf("node %s: %v", n.Name, err)}
 		}
 	}
 	c.World.Trace.Note("", "control plane %s", u.inWords(from, to))

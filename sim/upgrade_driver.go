@@ -173,9 +173,9 @@ func (d Driver) versions() []string {
 func (d *driver) hasVersion(name string) error {
 	switch {
 	case d.Socket != nil:
-		return &ConfigError{fmt.Sprintf("driver %q", d.Name), "a driver on a socket has no versions: csisim does not start it"}
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "a driver on a socket has no versions: csisim does not start it"}
 	case name != d.first() && !slices.Contains(d.versions(), name):
-		return &ConfigError{fmt.Sprintf("version %q", name), fmt.Sprintf("driver %q has no such version", d.Name)}
+		return &ConfigError{Subject: fmt.Sprintf("version %q", name), Problem: fmt.Sprintf("driver %q has no such version", d.Name)}
 	}
 	return nil
 }
