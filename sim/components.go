@@ -33,16 +33,16 @@ type Plugin struct {
 // PluginRegistrar is the node-driver-registrar beside a driver's plugin on a node.
 type PluginRegistrar struct{ Driver, Node string }
 
-func (k Kubelet) kill(s *Simulation) error  { return s.killKubelet(string(k)) }
-func (k Kubelet) stop(s *Simulation) error  { return s.killKubelet(string(k)) }
-func (k Kubelet) start(s *Simulation) error { return s.startKubelet(string(k)) }
+func (k Kubelet) kill(s *Simulation) error  { return s.nodes.KillKubelet(string(k)) }
+func (k Kubelet) stop(s *Simulation) error  { return s.nodes.KillKubelet(string(k)) }
+func (k Kubelet) start(s *Simulation) error { return s.nodes.RestartKubelet(string(k)) }
 
 // String names it.
 func (k Kubelet) String() string { return "kubelet on " + string(k) }
 
-func (n Controller) kill(s *Simulation) error  { return s.killController(string(n)) }
-func (n Controller) stop(s *Simulation) error  { return s.killController(string(n)) }
-func (n Controller) start(s *Simulation) error { return s.startController(string(n)) }
+func (n Controller) kill(s *Simulation) error  { return s.controllers.Kill(string(n)) }
+func (n Controller) stop(s *Simulation) error  { return s.controllers.Kill(string(n)) }
+func (n Controller) start(s *Simulation) error { return s.controllers.Restart(string(n)) }
 
 // String names it.
 func (n Controller) String() string { return string(n) }

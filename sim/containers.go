@@ -80,7 +80,7 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	if err != nil {
 		return wrong(err)
 	}
-	n, err := c.node(pod.Spec.NodeName)
+	n, err := c.nodes.Named(pod.Spec.NodeName)
 	if err != nil {
 		return nil, "", err
 	}
@@ -113,7 +113,7 @@ func (c *Simulation) ExitContainer(key store.Key, container string, code int) er
 	if !found || pod.Spec.NodeName == "" {
 		return wrong(errors.New("the pod is not on a node"))
 	}
-	n, err := c.node(pod.Spec.NodeName)
+	n, err := c.nodes.Named(pod.Spec.NodeName)
 	if err != nil {
 		return err
 	}

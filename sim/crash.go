@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/trace"
@@ -30,7 +29,7 @@ func (c *Simulation) pluginTransition(p *plugin, node string, verb trace.Verb, w
 func (c *Simulation) killPlugin(name, node string) error {
 	return c.each(name, node, func(p *plugin) error {
 		c.pluginTransition(p, node, trace.Killed, "")
-		c.awaitingRestart.settle(p)
+		c.awaitingRestart.Settle(p)
 		defer c.disconnect(p)
 		return p.kill()
 	})
@@ -66,10 +65,10 @@ func (c *Simulation) stopPlugin(name, node string) error {
 
 func (c *Simulation) stopWithRegistrar(p *plugin) error {
 	c.pluginTransition(p, p.node, trace.Stopped, "")
-	c.awaitingRestart.settle(p)
+	c.awaitingRestart.Settle(p)
 	defer c.disconnect(p)
 	if p.registrar != nil {
-		c.awaitingRestart.settle(p.registrar)
+		c.awaitingRestart.Settle(p.registrar)
 		if err := p.registrar.Stop(); err != nil {
 			return err
 		}
@@ -86,7 +85,7 @@ func (c *Simulation) stopPluginAlone(name, node string) error {
 		return err
 	}
 	c.pluginTransition(p, node, trace.Stopped, ", its registrar stays")
-	c.awaitingRestart.settle(p)
+	c.awaitingRestart.Settle(p)
 	defer c.disconnect(p)
 	c.replacePod(p)
 	return p.stop()
@@ -143,7 +142,7 @@ func (c *Simulation) turnRegistrar(name, node string, verb trace.Verb) error {
 		return err
 	}
 	c.transition(node, trace.Registrar, "registrar of "+p.String(), verb)
-	c.awaitingRestart.settle(p.registrar)
+	c.awaitingRestart.Settle(p.registrar)
 	switch verb {
 	case trace.Stopped:
 		return p.registrar.Stop()
@@ -161,86 +160,6 @@ func (c *Simulation) nodePlugin(name, node string) (*plugin, error) {
 		return nil, &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "only a node's plugin has a registrar, unless that is external"}
 	}
 	return p, err
-}
-
-// killKubelet crashes a kubelet: its memory is lost, files, mounts and containers stay.
-func (c *Simulation) killKubelet(name string) error {
-	n, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	switch down := c.awaitingRestart.settle(kubeletOf{n}); {
-	case down && n.Kubelet == nil:
-		c.World.Trace.Note(name, "kubelet stays down")
-		return nil
-	case n.Kubelet == nil:
-		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "it does not run"}
-	}
-	c.transition(name, trace.Kubelet, "kubelet", trace.Killed)
-	c.nodes.CrashKubelet(n)
-	return nil
-}
-
-// startKubelet starts a kubelet again.
-func (c *Simulation) startKubelet(name string) error {
-	n, err := c.node(name)
-	if err != nil {
-		return err
-	}
-	switch {
-	case n.Off:
-		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "the node is powered off"}
-	case n.Kubelet != nil:
-		return &ConfigError{Subject: fmt.Sprintf("kubelet on %q", name), Problem: "it runs already"}
-	}
-	c.transition(name, trace.Kubelet, "kubelet", trace.Started)
-	c.awaitingRestart.settle(kubeletOf{n})
-	c.nodes.StartKubelet(n)
-	return nil
-}
-
-// controllersNamed finds a controller, or all that belong to kube-controller-manager.
-func (c *Simulation) controllersNamed(name string) ([]*cluster.Controller, error) {
-	if found := c.controllers.Named(name); len(found) > 0 {
-		return found, nil
-	}
-	known := c.controllers.Names()
-	if slices.Contains(known, name) {
-		return nil, &ConfigError{Subject: fmt.Sprintf("controller %q", name), Problem: "none of its replicas holds the lease"}
-	}
-	known = append(known, cluster.ControllerManager)
-	slices.Sort(known)
-	return nil, &ConfigError{Subject: fmt.Sprintf("controller %q", name), Problem: fmt.Sprintf("there is no such controller; there are %v", known)}
-}
-
-// killController crashes a controller or sidecar: its memory is lost.
-func (c *Simulation) killController(name string) error {
-	found, err := c.controllersNamed(name)
-	if err != nil {
-		return err
-	}
-	c.transition("", trace.Controller, name, trace.Killed)
-	for _, ctl := range found {
-		c.awaitingRestart.settle(ctl)
-		ctl.Crash()
-	}
-	return nil
-}
-
-// startController starts a controller or sidecar unless it runs.
-func (c *Simulation) startController(name string) error {
-	found, err := c.controllersNamed(name)
-	if err != nil {
-		return err
-	}
-	c.transition("", trace.Controller, name, trace.Started)
-	for _, ctl := range found {
-		c.awaitingRestart.settle(ctl)
-		if !ctl.Runs() {
-			ctl.Run()
-		}
-	}
-	return nil
 }
 
 // stop ends all of a driver's plugins, for the end of the cluster.

@@ -27,13 +27,13 @@ func (c faults) Kill(victim fault.Victim, at wire.Site) error {
 	case fault.Driver:
 		err = c.killPlugin(c.pluginAt(at), at.Node)
 	case fault.Kubelet:
-		err = c.killKubelet(at.Node)
+		err = c.nodes.KillKubelet(at.Node)
 	case fault.Node:
 		err = c.PowerOff(at.Node)
 	case registrar.Name:
 		err = c.turnRegistrar(c.pluginAt(at), at.Node, trace.Killed)
 	default:
-		err = c.killController(string(victim))
+		err = c.controllers.Kill(string(victim))
 	}
 	for _, component := range victims {
 		c.awaitingRestart[component] = true
@@ -49,7 +49,7 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 	if err != nil {
 		return err
 	}
-	victims = slices.DeleteFunc(victims, func(component any) bool { return !c.awaitingRestart.settle(component) || runs(component) })
+	victims = slices.DeleteFunc(victims, func(component any) bool { return !c.awaitingRestart.Settle(component) || runs(component) })
 	if len(victims) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 	case fault.Node:
 		return c.powerOn(at.Node)
 	case fault.Kubelet:
-		return c.startKubelet(at.Node)
+		return c.nodes.RestartKubelet(at.Node)
 	case registrar.Name:
 		return c.turnRegistrar(c.pluginAt(at), at.Node, trace.Started)
 	case fault.Driver:
@@ -66,7 +66,7 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 		}
 		return err
 	}
-	c.transition("", trace.Controller, string(victim), trace.Started)
+	c.controllers.Note(string(victim), trace.Started)
 	for _, ctl := range victims {
 		ctl.(*cluster.Controller).Run()
 	}
@@ -77,17 +77,17 @@ func (c faults) Restart(f *fault.Fault, at wire.Site) error {
 func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
 	var n *cluster.Node
 	if at.Node != "" {
-		if n, err = c.node(at.Node); err != nil {
+		if n, err = c.nodes.Named(at.Node); err != nil {
 			return nil, err
 		}
 	}
 	switch victim = c.named(victim, at); {
 	case victim == fault.Node:
-		return []any{powerOf{n}}, nil
+		return []any{cluster.PowerOf{Node: n}}, nil
 	case n != nil && n.Off:
 		return nil, nil
 	case victim == fault.Kubelet:
-		return []any{kubeletOf{n}}, nil
+		return []any{cluster.KubeletOf{Node: n}}, nil
 	case victim == fault.Driver:
 		plugins, err := c.pluginsMeant(c.pluginAt(at), at.Node)
 		return anyOf(plugins), err
@@ -98,7 +98,7 @@ func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error
 		}
 		return []any{p.registrar}, nil
 	}
-	controllers, err := c.controllersNamed(string(victim))
+	controllers, err := c.controllers.Named(string(victim))
 	return anyOf(controllers), err
 }
 
@@ -150,23 +150,6 @@ func (c faults) ProgramOf(of *component.Component) fault.Victim {
 	return c.controllers.ProgramOf(of)
 }
 
-// awaitingRestart lists the components that a fault has ended and will start again: a
-// *cluster.Controller, a *plugin, a *registrar.Registrar, a kubeletOf or a powerOf.
-type awaitingRestart map[any]bool
-
-type (
-	kubeletOf struct{ *cluster.Node }
-	powerOf   struct{ *cluster.Node }
-)
-
-// settle removes a component that the scenario has ended or started: no fault starts it again. It
-// reports whether a fault would have done so.
-func (f awaitingRestart) settle(component any) (was bool) {
-	was = f[component]
-	delete(f, component)
-	return was
-}
-
 // runs reports whether there is something to end.
 func runs(component any) bool {
 	switch is := component.(type) {
@@ -176,9 +159,9 @@ func runs(component any) bool {
 		return is.running
 	case *registrar.Registrar:
 		return is.Running()
-	case kubeletOf:
+	case cluster.KubeletOf:
 		return is.Kubelet != nil
-	case powerOf:
+	case cluster.PowerOf:
 		return !is.Off
 	}
 	return false

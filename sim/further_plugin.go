@@ -35,7 +35,7 @@ func (d Driver) checkFurther(subject string, nodes map[string]bool) error {
 // addFurther makes a driver's further plugins, which are down.
 func (c *Simulation) addFurther(d *driver) error {
 	for _, o := range d.Further {
-		n, err := c.node(o.Node)
+		n, err := c.nodes.Named(o.Node)
 		if err != nil {
 			return err
 		}

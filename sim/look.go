@@ -15,7 +15,7 @@ func (c *Simulation) KubeletDir() string { return c.options.KubeletDir.KubeletDi
 
 // Mounts returns the mounts of a node, sorted by target.
 func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
-	n, err := c.node(node)
+	n, err := c.nodes.Named(node)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
 // directories with their modes, sockets, devices, links, mounts, and the content of volume data
 // files.
 func (c *Simulation) Files(name string) []string {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (c *Simulation) Files(name string) []string {
 
 // RecordFiles writes such a listing into the trace; when says about which moment.
 func (c *Simulation) RecordFiles(node, when string) error {
-	if _, err := c.node(node); err != nil {
+	if _, err := c.nodes.Named(node); err != nil {
 		return err
 	}
 	c.World.Trace.Add(trace.Entry{Kind: trace.Files, Node: node, Message: when, Detail: c.Files(node)})
@@ -45,7 +45,7 @@ func (c *Simulation) RecordFiles(node, when string) error {
 // Metrics returns the metrics of a node's kubelet, in the form of its metrics endpoint; none while
 // it is down.
 func (c *Simulation) Metrics(name string) []string {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil || n.Kubelet == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // directories are made. The mount lasts until Unmount or a loss of power. A driver that unmounts it
 // is reported.
 func (c *Simulation) Mount(node, source, target string) error {
-	n, err := c.node(node)
+	n, err := c.nodes.Named(node)
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (c *Simulation) Mount(node, source, target string) error {
 
 // Unmount removes a mount that Mount has made.
 func (c *Simulation) Unmount(node, target string) error {
-	n, err := c.node(node)
+	n, err := c.nodes.Named(node)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import "time"
 // SlowController gives each request of a controller or sidecar to the API server a duration, also
 // after a restart, so that something can happen in the middle of its reaction. The default is zero.
 func (c *Simulation) SlowController(name string, request time.Duration) error {
-	found, err := c.controllersNamed(name)
+	found, err := c.controllers.Named(name)
 	if err != nil {
 		return err
 	}
@@ -18,7 +18,7 @@ func (c *Simulation) SlowController(name string, request time.Duration) error {
 
 // SlowKubelet is SlowController for the kubelet of a node.
 func (c *Simulation) SlowKubelet(node string, request time.Duration) error {
-	n, err := c.node(node)
+	n, err := c.nodes.Named(node)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,11 @@ import (
 // PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
 // once. Its files stay, except those that driver programs have written to its disk and not synced.
 func (c *Simulation) PowerOff(name string) error {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return err
 	}
-	switch down := c.awaitingRestart.settle(powerOf{n}); {
+	switch down := c.awaitingRestart.Settle(cluster.PowerOf{Node: n}); {
 	case down && n.Off:
 		c.World.Trace.Note(name, "stays without power")
 		return nil
@@ -62,7 +62,7 @@ func (c *Simulation) PowerOn(name string) error {
 }
 
 func (c *Simulation) powerOn(name string) error {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (c *Simulation) powerOn(name string) error {
 		return &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: "it has power"}
 	}
 	c.World.Trace.Note(name, "power on")
-	c.awaitingRestart.settle(powerOf{n})
-	c.awaitingRestart.settle(kubeletOf{n})
+	c.awaitingRestart.Settle(cluster.PowerOf{Node: n})
+	c.awaitingRestart.Settle(cluster.KubeletOf{Node: n})
 	n.Off = false
 	for _, d := range c.drivers {
 		for _, p := range d.on(name) {
@@ -179,7 +179,7 @@ func (c *Simulation) cutPower(p *plugin) {
 // last, and waits for their volumes within grace; then the power is off. It runs until then.
 // Volumes that are still mounted are reported in the trace.
 func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) error {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (c *Simulation) lostProcessOne(m *machine.Disk, how string) {
 	c.died = append(c.died, expect.Death{Of: "process 1 of " + m.Name(), Text: text})
 	c.World.Kernel.RecordOutside("end of a program: " + text)
 	c.World.Trace.Add(trace.Entry{Kind: trace.Died, Node: m.Name(), Message: text})
-	n, err := c.node(m.Name())
+	n, err := c.nodes.Named(m.Name())
 	if err != nil { // a control plane: its programs start again by themselves
 		c.noteFailure(m.Name(), m.PowerOff())
 		c.noteFailure(m.Name(), m.Reboot())

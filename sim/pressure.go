@@ -15,7 +15,7 @@ type Shortage = fakekubelet.Shortage
 // SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of 0 bytes
 // ends it.
 func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage) error {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return err
 	}

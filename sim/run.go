@@ -76,7 +76,7 @@ func (c *Simulation) registered(d *driver, n *cluster.Node) bool {
 // IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
 // kubelet.
 func (c *Simulation) IsInstalled(driver, node string) bool {
-	n, err := c.node(node)
+	n, err := c.nodes.Named(node)
 	return err == nil && volume.IsInstalled(c.World.Store, n.Version, node, driver)
 }
 

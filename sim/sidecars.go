@@ -172,7 +172,7 @@ func (c *Simulation) endSidecars(p *plugin) {
 		if s.Sidecar == fakecontroller.AddonsSidecar {
 			return false
 		}
-		c.awaitingRestart.settle(s)
+		c.awaitingRestart.Settle(s)
 		gone = append(gone, s)
 		return true
 	})

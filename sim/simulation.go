@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/csisim/csisim/fakecontroller"
@@ -35,7 +34,7 @@ type Simulation struct {
 	// controlPlanes are the computers on which controller plugins run, one for each replica.
 	controlPlanes   []machine.Machine
 	machines        cluster.Machines
-	awaitingRestart awaitingRestart
+	awaitingRestart cluster.AwaitingRestart
 	nodes           cluster.Nodes
 	drivers         []*driver
 	controllers     cluster.Controllers
@@ -76,7 +75,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
-	c.awaitingRestart = awaitingRestart{}
+	c.awaitingRestart = cluster.AwaitingRestart{}
 	c.Wire.Crasher = faults{c}
 	c.Wire.ReleaseAt = c.releaseAt
 	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
@@ -91,6 +90,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.objects = cluster.NewObjects(s)
 	c.Wire.Act = c.users().Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
+	c.controllers.Awaiting, c.nodes.Awaiting = c.awaitingRestart, c.awaitingRestart
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faults{c})
 	c.startChecks()
 	c.nodes.World, c.nodes.Checks = c.World, c.checks
@@ -164,10 +164,3 @@ func (c *Simulation) Drivers() []string {
 // Controllers returns the names of the controllers and sidecars. For a sidecar with replicas, these
 // are the name of each replica, of all replicas together, and of the leader.
 func (c *Simulation) Controllers() []string { return c.controllers.Names() }
-
-func (c *Simulation) node(name string) (*cluster.Node, error) {
-	if n := c.nodes.Find(name); n != nil {
-		return n, nil
-	}
-	return nil, &ConfigError{Subject: fmt.Sprintf("node %q", name), Problem: fmt.Sprintf("there is no such node; there are %v", c.Nodes())}
-}

@@ -27,7 +27,7 @@ func (u Upgrade) inWords(from, to version.Version) string {
 // UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another version, or with
 // other plugins migrated. Pods and mounts are unchanged: the node is not drained.
 func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
-	n, err := c.node(name)
+	n, err := c.nodes.Named(name)
 	if err != nil {
 		return err
 	}

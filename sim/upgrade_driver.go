@@ -80,7 +80,7 @@ func (c *Simulation) startAgain(p *plugin) error {
 		words = ", version " + p.release()
 	}
 	c.pluginTransition(p, p.node, trace.Started, words)
-	c.awaitingRestart.settle(p)
+	c.awaitingRestart.Settle(p)
 	return c.bringUp(p)
 }
 
@@ -94,7 +94,7 @@ func (c *Simulation) restartPlugin(p *plugin, version string) error {
 			return err
 		}
 		if p.registrar != nil {
-			c.awaitingRestart.settle(p.registrar)
+			c.awaitingRestart.Settle(p.registrar)
 			if err := p.registrar.Stop(); err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
 		return err
 	}
 	p.Sleep(cluster.ActionTime)
-	if n, err := c.node(at.Node); err != nil || n.Off {
+	if n, err := c.nodes.Named(at.Node); err != nil || n.Off {
 		return err
 	}
 	return c.turnRegistrar(at.Driver, at.Node, trace.Started)

@@ -67,7 +67,8 @@ type Controllers struct {
 	// All are in the order in which they were added.
 	All []*Controller
 	// In is the cluster that they control.
-	In fakecontroller.Cluster
+	In       fakecontroller.Cluster
+	Awaiting AwaitingRestart
 }
 
 // AddManager adds those of kube-controller-manager.
@@ -130,8 +131,8 @@ func (c *Controllers) Names() []string {
 	return append(names, replicas...)
 }
 
-// Named returns those of a name: one, all replicas, the leader, or all of kube-controller-manager.
-func (c *Controllers) Named(name string) (found []*Controller) {
+// named are those of a name.
+func (c *Controllers) named(name string) (found []*Controller) {
 	for _, ctl := range c.All {
 		of := ctl.Replica.Of
 		if ctl.Name == name || name == ControllerManager && ctl.manager || of != "" && of == name || of+"/"+leader == name && c.leads(ctl) {

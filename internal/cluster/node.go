@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,9 +26,10 @@ type Node struct {
 // Nodes are the nodes of a cluster.
 type Nodes struct {
 	// All are in the order of the cluster.
-	All    []*Node
-	World  *component.World
-	Checks *Checks
+	All      []*Node
+	World    *component.World
+	Checks   *Checks
+	Awaiting AwaitingRestart
 
 	onChange []func(node string)
 }
@@ -47,6 +49,14 @@ func (all *Nodes) Find(name string) *Node {
 		return nil
 	}
 	return all.All[i]
+}
+
+// Named returns the node with a name.
+func (all *Nodes) Named(name string) (*Node, error) {
+	if n := all.Find(name); n != nil {
+		return n, nil
+	}
+	return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", all.Names())}
 }
 
 // HasKubelet reports whether the kubelet of a node runs; the control plane's kubelet does.
