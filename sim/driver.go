@@ -29,8 +29,7 @@ type driver struct {
 	mock       *mock.Driver     // of a Mock driver: the backend
 	releases   map[string]*mock.Driver
 	now        func() time.Time
-	deployed   string // the release that the objects are of; empty for the first one
-	firstForms []firstForm
+	deployment cluster.Deployment
 	elections  map[string]*sidecar.Election // by program
 	controller *plugin                      // nil if the driver has none
 	replicas   []*plugin                    // of the controller plugin, but the first
@@ -91,6 +90,7 @@ type backend interface {
 func (c *Simulation) startDrivers() error {
 	for _, o := range c.options.Drivers {
 		d := &driver{Driver: o, cluster: c.cluster, nodes: map[string]*plugin{}, elections: map[string]*sidecar.Election{}}
+		d.deployment = cluster.Deployment{World: c.World, Objects: c.objects, Version: d.first()}
 		c.drivers = append(c.drivers, d)
 		if d.Mock != nil {
 			d.setUpMock(c.World.Kernel.Now)

@@ -64,7 +64,7 @@ func (c *Simulation) setVersion(plugins []*plugin, version string) error {
 	if err := d.hasVersion(version); err != nil {
 		return err
 	}
-	if err := c.deploy(d, version); err != nil {
+	if err := d.deployment.Deploy(version, d.Deployments[version].Objects); err != nil {
 		return err
 	}
 	for _, p := range plugins {

@@ -1,7 +1,6 @@
-package sim
+package cluster
 
 import (
-	"cmp"
 	"slices"
 
 	storagev1 "k8s.io/api/storage/v1"
@@ -9,27 +8,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/csisim/csisim/internal/api/kind"
-	"github.com/csisim/csisim/internal/cluster"
+	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
+// Deployment is the deployment of a driver, as far as its objects are concerned.
+type Deployment struct {
+	World   *component.World
+	Objects *Objects
+	// Version is the release that the objects are of.
+	Version string
+
+	firstForms []firstForm
+}
+
 // firstForm is an object that a release changed, in the form of the first release.
 type firstForm struct {
-	at     cluster.Object
+	at     Object
 	object store.Object
 }
 
-// deploy applies the objects of a release, as kubectl apply does with its manifests: the release's
+// Deploy applies the objects of a release, as kubectl apply does with its manifests: the release's
 // own objects, and objects of the first release that other releases have changed.
-func (c *Simulation) deploy(d *driver, version string) error {
-	if version == cmp.Or(d.deployed, d.first()) {
+func (d *Deployment) Deploy(version string, objects []store.Object) error {
+	if version == d.Version {
 		return nil
 	}
-	var own []cluster.Object
-	for _, o := range d.Deployments[version].Objects {
-		at, err := c.remember(d, o)
+	var own []Object
+	for _, o := range objects {
+		at, err := d.remember(o)
 		if err == nil {
-			err = c.applyRelease(at, o)
+			err = d.apply(at, o)
 		}
 		if err != nil {
 			return err
@@ -40,17 +49,17 @@ func (c *Simulation) deploy(d *driver, version string) error {
 		if slices.Contains(own, was.at) {
 			continue
 		}
-		if err := c.applyRelease(was.at, was.object); err != nil {
+		if err := d.apply(was.at, was.object); err != nil {
 			return err
 		}
 	}
-	d.deployed = version
+	d.Version = version
 	return nil
 }
 
 // remember keeps the form that an object of the first release has.
-func (c *Simulation) remember(d *driver, o store.Object) (at cluster.Object, err error) {
-	at.Resource, err = kind.ResourceOf(c.World.Store, o)
+func (d *Deployment) remember(o store.Object) (at Object, err error) {
+	at.Resource, err = kind.ResourceOf(d.World.Store, o)
 	if err != nil {
 		return at, err
 	}
@@ -58,7 +67,7 @@ func (c *Simulation) remember(d *driver, o store.Object) (at cluster.Object, err
 	if at.Resource.Namespaced && at.Key.Namespace == "" {
 		at.Key.Namespace = metav1.NamespaceDefault
 	}
-	live, exists := c.World.Store.GetObject(at.Resource, at.Key)
+	live, exists := d.World.Store.GetObject(at.Resource, at.Key)
 	if !exists || slices.ContainsFunc(d.firstForms, func(was firstForm) bool { return was.at == at }) {
 		return at, nil
 	}
@@ -69,27 +78,27 @@ func (c *Simulation) remember(d *driver, o store.Object) (at cluster.Object, err
 	first.SetCreationTimestamp(metav1.Time{})
 	first.SetManagedFields(nil)
 	d.firstForms = append(d.firstForms, firstForm{at, first})
-	if c.objects.Has(at) {
+	if d.Objects.Has(at) {
 		return at, nil
 	}
-	return at, c.objects.Adopt(at, first) // the deployment of the first release has applied it
+	return at, d.Objects.Adopt(at, first) // the deployment of the first release has applied it
 }
 
-// applyRelease applies an object. If the API refuses to change a CSIDriver object or a class, the
+// apply applies an object. If the API refuses to change a CSIDriver object or a class, the
 // object is deleted and created, as kubectl replace --force does.
-func (c *Simulation) applyRelease(at cluster.Object, o store.Object) error {
-	_, err := c.objects.Apply(o)
+func (d *Deployment) apply(at Object, o store.Object) error {
+	_, err := d.Objects.Apply(o)
 	if !apierrors.IsInvalid(err) || !isReplaced(o) {
 		return err
 	}
-	if _, there := c.World.Store.GetObject(at.Resource, at.Key); !there {
+	if _, there := d.World.Store.GetObject(at.Resource, at.Key); !there {
 		return err
 	}
-	c.World.Trace.Note("", "the API refuses a change, the object is deleted and created: %v", err)
-	if _, err := c.World.Store.DeleteObject(at.Resource, at.Key); err != nil {
+	d.World.Trace.Note("", "the API refuses a change, the object is deleted and created: %v", err)
+	if _, err := d.World.Store.DeleteObject(at.Resource, at.Key); err != nil {
 		return err
 	}
-	_, err = c.objects.Apply(o)
+	_, err = d.Objects.Apply(o)
 	return err
 }
 
