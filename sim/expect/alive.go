@@ -4,43 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/csisim/csisim/internal/judge/verdict"
+	judged "github.com/csisim/csisim/internal/judge/program"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Death is the unexpected end of a driver's program.
-type Death struct {
-	// Text names the program that ended, and its end, in one line. It begins with Of, the plugin.
-	Text, Of string
-	// Call is the call in progress at its end; nil for none.
-	Call *trace.Event
-	// Log are the lines of the program's log that show it, and LogFile the log's name.
-	Log     []string
-	LogFile string
-}
-
-// died is the form of a verdict on a death.
-const died verdict.Form = "driver died"
-
-func (d Death) verdict() verdict.Verdict {
-	v := verdict.Verdict{Breaks: verdict.Alive, Form: died, Found: []string{d.Text}}
-	if d.Call != nil {
-		v.Method, v.Event = d.Call.Method, d.Call.Seq
-	}
-	return v.Worded(verdict.Say("%s: %s", verdict.Kept(died), d.words()))
-}
-
-// words are the text with the parts of one run marked: the driver and its node. The name of a
-// controller plugin says that it is one.
-func (d Death) words() verdict.Sentence {
-	rest, of := strings.CutPrefix(d.Text, d.Of)
-	if !of {
-		return verdict.Say("%s", verdict.Quoted(d.Text))
-	}
-	name, role, _ := strings.Cut(strings.TrimPrefix(d.Of, "driver "), ",")
-	where, _, _ := strings.Cut(rest, ":") // the rest is the program's own words
-	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Kept(where)).Instead(d.Text)
-}
+type Death = judged.Death
 
 // Alive expects that the programs of drivers do not exit by themselves, except for allowed exits.
 type Alive Allowed
@@ -56,7 +25,7 @@ func (a Alive) Failure(ev *Evidence) *Failure {
 	allowed, deaths := Allowed(a), ev.Died()
 	var found []unwanted
 	for _, d := range deaths {
-		found = append(found, unwanted{d.Text, d.verdict()})
+		found = append(found, unwanted{d.Text, judged.Died(d)})
 	}
 	f := allowed.failure(a.String(), found)
 	if f == nil {
