@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,19 +91,24 @@ func Stop(name string) error {
 // ClusterIn returns the name of the one live cluster that a kubeconfig has.
 func ClusterIn(file string) (string, error) {
 	config, err := clientcmd.LoadFromFile(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", err
+	case err != nil:
+		return "", fmt.Errorf("it is no kubeconfig: %w", err)
 	}
-	var names []string
-	for name := range config.Contexts {
-		if _, err := readState(name); err == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
+	contexts := slices.Sorted(maps.Keys(config.Contexts))
+	names := slices.DeleteFunc(slices.Clone(contexts), func(name string) bool {
+		_, err := readState(name)
+		return err != nil
+	})
 	switch len(names) {
 	case 0:
-		return "", errors.New("it has no cluster of csisim up")
+		dir, err := upDir()
+		if err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("found the contexts %q, want one of a cluster that csisim up describes in %s", contexts, dir)
 	case 1:
 		return names[0], nil
 	}

@@ -57,6 +57,12 @@ func TestTheDefaultClusterHasAllForAFirstHour(t *testing.T) {
 	down := clitest.RunIn(t, l.environment(), "down", "--kubeconfig", l.kubeconfig())
 	require.Zero(t, down.Code, down.Stderr)
 	assert.Zero(t, l.awaitEnd(), l.output.String())
-	again := clitest.RunIn(t, l.environment(), "down", "--kubeconfig", file)
+	others := filepath.Join(l.home, "others")
+	require.NoError(t, os.WriteFile(others, []byte("{apiVersion: v1, kind: Config, contexts: [{name: prod, context: {cluster: prod}}]}"), 0o600))
+	again := clitest.RunIn(t, l.environment(), "down", "--kubeconfig", others)
 	assert.Equal(t, clitest.ExitInput, again.Code)
+	assert.Regexp(t, `--kubeconfig .*: found the contexts \["prod"\], want one of a cluster that csisim up describes in .*/csisim/up\n`, again.Stderr)
+	manifest := clitest.RunIn(t, l.environment(), "down", "--kubeconfig", file)
+	assert.Equal(t, clitest.ExitInput, manifest.Code)
+	assert.Contains(t, manifest.Stderr, "first.yaml: it is no kubeconfig: ")
 }
