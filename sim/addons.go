@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"path"
 	"slices"
 	"strings"
 
@@ -12,8 +11,6 @@ import (
 
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/cluster"
-	"github.com/csisim/csisim/internal/driver/program"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/store"
 )
 
@@ -49,15 +46,15 @@ const addonsPort = 9070
 // addAddons adds the sidecars of CSI-Addons beside a driver, and the controller manager with
 // the first of them. A mock driver that serves CSI-Addons has one sidecar beside each plugin, in
 // separate pods.
-func (c *Simulation) addAddons(d *driver) error {
-	sidecars := d.Addons
-	if len(sidecars) == 0 && d.mock != nil && d.mock.ServesAddons() {
+func (c *Simulation) addAddons(d *cluster.Driver) error {
+	sidecars := c.options.Drivers[slices.Index(c.drivers.All, d)].Addons
+	if len(sidecars) == 0 && d.Mock != nil && d.Mock.ServesAddons() {
 		sidecars = c.addonsOf(d)
 	}
 	switch {
-	case d.external(AddonsProgram) && len(d.Addons) > 0:
+	case d.Lacks(string(AddonsProgram)) && d.HasAddons:
 		return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: "it has sidecars of CSI-Addons, which are external"}
-	case d.external(AddonsProgram):
+	case d.Lacks(string(AddonsProgram)):
 		sidecars = nil
 	case len(sidecars) == 0:
 		return nil
@@ -68,10 +65,10 @@ func (c *Simulation) addAddons(d *driver) error {
 	c.addAddonsManager()
 	controllers := 0
 	for _, s := range sidecars {
-		p := d.nodes[s.Node]
+		p := d.Nodes[s.Node]
 		if s.Node == "" {
 			controllers++
-			p = d.controller
+			p = d.Controller
 		}
 		if p == nil {
 			return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
@@ -91,19 +88,19 @@ func (c *Simulation) addAddons(d *driver) error {
 			o.Caller = fmt.Sprintf("%s-%d", fakecontroller.AddonsSidecar, controllers)
 		}
 		start := func(fakecontroller.Cluster) fakecontroller.Program { return c.addons.Sidecar(c.World, c.Wire, o) }
-		c.addBeside(p, fakecontroller.AddonsSidecar, fakecontroller.AddonsSidecar+"/"+o.Pod.Name, start).Down = s.Down
+		c.drivers.AddBeside(p, fakecontroller.AddonsSidecar, fakecontroller.AddonsSidecar+"/"+o.Pod.Name, start).Down = s.Down
 	}
 	return nil
 }
 
-func (c *Simulation) addonsOptions(d *driver, p *plugin, s AddonsSidecar) fakecontroller.AddonsSidecarOptions {
+func (c *Simulation) addonsOptions(d *cluster.Driver, p *cluster.Plugin, s AddonsSidecar) fakecontroller.AddonsSidecarOptions {
 	namespace, name, _ := strings.Cut(s.Pod, "/")
 	nodeID := cmp.Or(s.NodeID, s.Node)
 	if nodeID == "" && len(c.nodes.All) > 0 {
 		nodeID = c.nodes.All[0].Name
 	}
 	return fakecontroller.AddonsSidecarOptions{
-		Driver: d.Name, Machine: p.machine, Socket: p.addons, Node: p.node, NodeID: nodeID,
+		Driver: d.Name, Machine: p.Machine, Socket: p.Addons, Node: p.Node, NodeID: nodeID,
 		Pod: store.Key{Namespace: namespace, Name: name}, Port: cmp.Or(s.Port, addonsPort), Flags: s.SidecarFlags,
 		VolumeCondition: s.VolumeCondition, EnableAuth: s.EnableAuth,
 	}
@@ -117,12 +114,12 @@ func (c *Simulation) addAddonsManager() {
 }
 
 // addonsOf are sidecars beside every plugin of a driver.
-func (c *Simulation) addonsOf(d *driver) (all []AddonsSidecar) {
-	if d.controller != nil {
+func (c *Simulation) addonsOf(d *cluster.Driver) (all []AddonsSidecar) {
+	if d.Controller != nil {
 		all = append(all, AddonsSidecar{})
 	}
 	for _, n := range c.nodes.All {
-		if d.nodes[n.Name] != nil {
+		if d.Nodes[n.Name] != nil {
 			all = append(all, AddonsSidecar{Node: n.Name})
 		}
 	}
@@ -144,7 +141,7 @@ func (c *Simulation) addonsAddress() string {
 
 // runsOutside reports whether a program is external for one of the drivers.
 func (c *Simulation) runsOutside(s Sidecar) bool {
-	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return slices.Contains(d.External, s) })
+	return slices.ContainsFunc(c.options.Drivers, func(d Driver) bool { return slices.Contains(d.External, s) })
 }
 
 // reachAddons connects the programs of CSI-Addons with the external ones, in both directions.
@@ -167,23 +164,4 @@ func freePort() (int, error) {
 		return 0, fmt.Errorf("leave port %d to a sidecar of CSI-Addons: %w", port, err)
 	}
 	return port, nil
-}
-
-// addonsSocketName is the name of a socket for CSI-Addons only, unless the program has its own name
-// for it.
-const addonsSocketName = "csi-addons.sock"
-
-// addonsSocketIn returns the socket at which a plugin serves CSI-Addons in its directory: mostly
-// its only socket.
-func (d *driver) addonsSocketIn(m machine.Machine, directory string) string {
-	own := d.socketIn(m, directory)
-	switch {
-	case d.Socket != nil && d.Socket.Addons != "":
-		return path.Join(path.Dir(own), addonsSocketName)
-	case d.Program != nil && d.Program.AddonsSocket != "":
-		return path.Join(path.Dir(own), path.Base(d.Program.AddonsSocket))
-	case d.Program != nil && program.Asks("Addons", d.Program.Env, d.Program.Command, d.Program.ControllerCommand):
-		return path.Join(path.Dir(own), addonsSocketName)
-	}
-	return own
 }

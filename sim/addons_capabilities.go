@@ -2,12 +2,12 @@ package sim
 
 import (
 	"context"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/world/addons/capability"
 	"github.com/csisim/csisim/internal/world/addons/fence"
 	"github.com/csisim/csisim/internal/world/addons/identity"
@@ -27,41 +27,21 @@ type AddonsPromise struct {
 // has exited, it promises nothing: expect.Alive judges that. The error is an *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
 	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
-	for _, p := range c.plugins(c.driver(name)) {
-		if !p.running {
+	for _, p := range c.drivers.Plugins(c.drivers.Find(name)) {
+		if !p.Running {
 			continue
 		}
-		if err := promise.learn(p); err != nil && !p.hasExited() {
+		if err := promise.learn(p); err != nil && !p.HasExited() {
 			return promise, err
 		}
 	}
 	return promise, nil
 }
 
-// hasExited reports whether the plugin's program has exited. Its sockets may be closed a moment
-// before csisim notices the exit.
-func (p *plugin) hasExited() bool {
-	b, is := p.backend.(*programBackend)
-	if !is {
-		return false
-	}
-	ctx, cancel := context.WithTimeout(p.interrupt, exitTimeout)
-	defer cancel()
-	select {
-	case <-b.program.Done():
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// exitTimeout bounds the wall time between the end of a program's connections and its exit.
-const exitTimeout = time.Second
-
-func (a AddonsPromise) learn(p *plugin) error {
-	return p.askAt(p.addons, "capabilities of CSI-Addons", func(ctx context.Context, conn grpc.ClientConnInterface) error {
+func (a AddonsPromise) learn(p *cluster.Plugin) error {
+	return p.AskAt(p.Addons, "capabilities of CSI-Addons", func(ctx context.Context, conn grpc.ClientConnInterface) error {
 		answer, err := identity.NewIdentityClient(conn).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})
-		if status.Code(err) == codes.Unimplemented && p.addons == p.socket {
+		if status.Code(err) == codes.Unimplemented && p.Addons == p.Socket {
 			return nil
 		}
 		knowsClients := false
@@ -69,13 +49,13 @@ func (a AddonsPromise) learn(p *plugin) error {
 			a.Capabilities[capability.Name(has)] = true
 			knowsClients = knowsClients || capability.Name(has) == "network_fence.GET_CLIENTS_TO_FENCE"
 		}
-		if err != nil || p.node == "" || !knowsClients {
+		if err != nil || p.Node == "" || !knowsClients {
 			return err
 		}
 		clients, err := fence.NewFenceControllerClient(conn).GetFenceClients(ctx, &fence.GetFenceClientsRequest{})
 		for _, client := range clients.GetClients() {
 			for _, address := range client.GetAddresses() {
-				a.Clients[p.node] = append(a.Clients[p.node], address.GetCidr())
+				a.Clients[p.Node] = append(a.Clients[p.Node], address.GetCidr())
 			}
 		}
 		if status.Code(err) == codes.Unimplemented {

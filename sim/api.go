@@ -25,7 +25,7 @@ func (c *Simulation) API() *apiserver.Server { return c.api() }
 func (c *Simulation) startAPI() *apiserver.Server {
 	server := apiserver.New(c.World.Store, apiserver.Options{
 		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.dial},
-		Version: func() version.Version { return c.World.Version }, Legacy: c.legacy(),
+		Version: func() version.Version { return c.World.Version }, Legacy: !c.World.Began.Has(version.CSINode),
 	})
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process
 	fakecontroller.StartForClients(c.World, address, c.options.Authority)

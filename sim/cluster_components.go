@@ -57,11 +57,11 @@ func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 
 // allPlugins are the plugins of all drivers: those of nodes, then the controller plugins.
 func (c *Simulation) allPlugins() (all []Plugin) {
-	for _, d := range c.drivers {
+	for _, d := range c.drivers.All {
 		for _, node := range c.DriverNodes(d.Name) {
 			all = append(all, Plugin{Driver: d.Name, Node: node})
 		}
-		if d.controller != nil {
+		if d.Controller != nil {
 			all = append(all, Plugin{Driver: d.Name})
 		}
 	}

@@ -48,20 +48,20 @@ func (n Controller) start(s *Simulation) error { return s.controllers.Restart(st
 func (n Controller) String() string { return string(n) }
 
 func (p Plugin) kill(s *Simulation) error {
-	if err := s.killPlugin(p.Driver, p.Node); err != nil || !p.WithSocket {
+	if err := s.drivers.KillPlugin(p.Driver, p.Node); err != nil || !p.WithSocket {
 		return err
 	}
-	return s.removeSockets(p.Driver, p.Node)
+	return s.drivers.RemoveSockets(p.Driver, p.Node)
 }
 
 func (p Plugin) stop(s *Simulation) error {
 	if p.Alone {
-		return s.stopPluginAlone(p.Driver, p.Node)
+		return s.drivers.StopPluginAlone(p.Driver, p.Node)
 	}
-	return s.stopPlugin(p.Driver, p.Node)
+	return s.drivers.StopPlugin(p.Driver, p.Node)
 }
 
-func (p Plugin) start(s *Simulation) error { return s.startPlugin(p.Driver, p.Node) }
+func (p Plugin) start(s *Simulation) error { return s.drivers.StartPlugin(p.Driver, p.Node) }
 
 // String names it.
 func (p Plugin) String() string {
@@ -72,13 +72,13 @@ func (p Plugin) String() string {
 }
 
 func (r PluginRegistrar) kill(s *Simulation) error {
-	return s.turnRegistrar(r.Driver, r.Node, trace.Killed)
+	return s.drivers.TurnRegistrar(r.Driver, r.Node, trace.Killed)
 }
 func (r PluginRegistrar) stop(s *Simulation) error {
-	return s.turnRegistrar(r.Driver, r.Node, trace.Stopped)
+	return s.drivers.TurnRegistrar(r.Driver, r.Node, trace.Stopped)
 }
 func (r PluginRegistrar) start(s *Simulation) error {
-	return s.turnRegistrar(r.Driver, r.Node, trace.Started)
+	return s.drivers.TurnRegistrar(r.Driver, r.Node, trace.Started)
 }
 
 // String names it.

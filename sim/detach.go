@@ -1,16 +1,12 @@
 package sim
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
-
-	"github.com/csisim/csisim/internal/world/store"
 )
 
 // Detach has a driver detach a volume from a node as an administrator at the storage system would:
@@ -20,31 +16,18 @@ func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
 	if source == nil {
 		return &ConfigError{Subject: fmt.Sprintf("volume %q", pv.Name), Problem: "it has no CSI source, so no driver can detach it"}
 	}
-	p, err := c.plugin(source.Driver, "")
+	p, err := c.drivers.Plugin(source.Driver, "")
 	switch {
 	case err != nil:
 		return err
-	case !p.running:
+	case !p.Running:
 		return &ConfigError{Subject: fmt.Sprintf("driver %q", source.Driver), Problem: "its controller plugin does not run"}
 	}
-	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: source.VolumeHandle, NodeId: c.nodeID(p.driver, node)}
+	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: source.VolumeHandle, NodeId: c.drivers.RegisteredID(p.Driver, node)}
 	c.World.Trace.Note(node, "volume %s detached from %s at the driver itself", request.VolumeId, request.NodeId)
 	c.checks.Invariants.Detached(source.Driver, request.VolumeId, request.NodeId)
-	return p.ask("detachment of volume "+request.VolumeId, func(ctx context.Context, conn grpc.ClientConnInterface) error {
+	return p.Ask("detachment of volume "+request.VolumeId, func(ctx context.Context, conn grpc.ClientConnInterface) error {
 		_, err := csi.NewControllerClient(conn).ControllerUnpublishVolume(ctx, request)
 		return err
 	})
-}
-
-// nodeID is the id under which a node is registered, or will be.
-func (c *Simulation) nodeID(d *driver, node string) string {
-	id := ""
-	if csiNode, ok := store.Get[*storagev1.CSINode](c.World.Store, store.Key{Name: node}); ok {
-		for _, entry := range csiNode.Spec.Drivers {
-			if entry.Name == d.Name {
-				id = entry.NodeID
-			}
-		}
-	}
-	return cmp.Or(id, d.nodeID(node))
 }

@@ -1,8 +1,6 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/internal/driver/livenessprobe"
 	"github.com/csisim/csisim/internal/driver/registrar"
@@ -34,19 +32,6 @@ const (
 	AddonsManager Sidecar = fakecontroller.AddonsManager
 )
 
-// external reports whether the simulation does not run a sidecar of a driver: another program runs
-// it, or there is none.
-func (d *driver) external(s Sidecar) bool {
-	return slices.Contains(d.External, s) || slices.Contains(d.Without, s)
-}
-
-// needsSnapshotController reports whether any driver takes snapshots, and no external
-// snapshot-controller runs.
-func (c *Simulation) needsSnapshotController() bool {
-	return slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.promised["CREATE_DELETE_SNAPSHOT"] }) &&
-		!slices.ContainsFunc(c.drivers, func(d *driver) bool { return d.external(SnapshotController) })
-}
-
 // Externals lists the names of all sidecars that may be external.
 func Externals() []string {
 	return append(fakecontroller.Names(), string(SnapshotController), string(AddonsProgram), string(AddonsManager))
@@ -69,11 +54,11 @@ func (c *Simulation) Endpoints() []Endpoint {
 	if c.run.work == nil {
 		return nil
 	}
-	for _, d := range c.drivers {
-		for _, p := range c.plugins(d) {
-			at := Endpoint{Driver: d.Name, Node: p.machine.Name(), Socket: p.machine.Path(p.socket)}
-			if p.addons != p.socket {
-				at.Addons = p.machine.Path(p.addons)
+	for _, d := range c.drivers.All {
+		for _, p := range c.drivers.Plugins(d) {
+			at := Endpoint{Driver: d.Name, Node: p.Machine.Name(), Socket: p.Machine.Path(p.Socket)}
+			if p.Addons != p.Socket {
+				at.Addons = p.Machine.Path(p.Addons)
 			}
 			all = append(all, at)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/judge/verdict"
+	"github.com/csisim/csisim/sim/expect"
 )
 
 // Ledger lists mounts, files, processes and objects that exist without a pod, claim, volume or
@@ -37,7 +38,7 @@ func mayStillGo(e ledger.Entry) bool {
 
 func (c *Simulation) look() Ledger {
 	seen := ledger.Cluster{
-		Store: c.World.Store, Trace: c.World.Trace, Watch: c.checks.Watch, ControlPlanes: c.controlPlanes,
+		Store: c.World.Store, Trace: c.World.Trace, Watch: c.checks.Watch, ControlPlanes: c.drivers.ControlPlanes,
 		Loops: c.run.loops, Renamed: c.Wire.Renamed, StagesNot: c.Wire.StagesNot,
 	}
 	for _, n := range c.nodes.All {
@@ -46,9 +47,7 @@ func (c *Simulation) look() Ledger {
 	if other := c.peer(); other != nil {
 		seen.Elsewhere = other.World.Store
 	}
-	for _, d := range c.drivers {
-		seen.Backends = append(seen.Backends, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, Fences: d.fences(), NodeID: d.nodeID, IDs: d.idsOf})
-	}
+	seen.Backends = c.drivers.Backends()
 	return ledger.Look(seen)
 }
 
@@ -57,6 +56,13 @@ func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
 // Unmounted returns the mounts that drivers unmounted although they belong to others, one a line.
 func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounted()) }
+
+// Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
+// they were looked at, at the beginning of the run and at its end; sorted.
+func (c *Simulation) Listed() []string { return c.drivers.Listed() }
+
+// Died are the programs of drivers that ended by themselves.
+func (c *Simulation) Died() []expect.Death { return c.drivers.Died }
 
 // ReadData lets all running pods read the content of their volumes once more.
 func (c *Simulation) ReadData() {

@@ -228,10 +228,10 @@ func (u *underLoad) Cordon(node string, on bool) error {
 func (u *underLoad) RestartKubelet(node string) error { return u.Restart(Kubelet(node)) }
 
 func (u *underLoad) RestartDriver(node string) (time.Duration, error) {
-	if d := u.drivers[0]; node == "" && (d.controller == nil || d.controller.node != "") {
+	if d := u.drivers.All[0]; node == "" && (d.Controller == nil || d.Controller.Node != "") {
 		return 0, nil // one program is both
 	}
-	p := Plugin{Driver: u.drivers[0].Name, Node: node}
+	p := Plugin{Driver: u.drivers.All[0].Name, Node: node}
 	if err := u.Stop(p); err != nil {
 		return 0, err
 	}
@@ -241,9 +241,9 @@ func (u *underLoad) RestartDriver(node string) (time.Duration, error) {
 }
 
 func (u *underLoad) Programs() (all []play.Program) {
-	for _, b := range u.programs() {
-		if b.running {
-			process := b.program.Process()
+	for _, b := range u.drivers.Programs() {
+		if b.Running {
+			process := b.Process()
 			all = append(all, play.Program{Plugin: b.String(), PID: process.PID(), Family: process.Family, Busy: process.Busy})
 		}
 	}
@@ -252,8 +252,8 @@ func (u *underLoad) Programs() (all []play.Program) {
 
 func (u *underLoad) Opened() map[string]int {
 	sum := map[string]int{}
-	for _, b := range u.programs() {
-		for name, times := range b.program.Process().Opened() {
+	for _, b := range u.drivers.Programs() {
+		for name, times := range b.Process().Opened() {
 			sum[name] += times
 		}
 	}

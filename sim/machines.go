@@ -18,10 +18,6 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// controlPlaneName is the machine on which controller plugins run; those of further replicas have a
-// number.
-const controlPlaneName = "control-plane"
-
 // firstAddress is the address of the first node; the others follow it. All are loopback addresses
 // if nodes share the network of the machine.
 var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -81,7 +77,7 @@ func (c *Simulation) newNode(o Node, address string, m machine.Machine, networks
 		}
 	}
 	programs.RefuseUnmapped, programs.Lives = c.options.RefuseUnmapped, c.options.Lives
-	n := &cluster.Node{Options: fakekubelet.Options{
+	n := &cluster.Node{Zone: o.Zone, Options: fakekubelet.Options{
 		Name: o.Name, Address: address, Labels: o.labels(), Taints: o.Taints, MaxPods: o.MaxPods, SELinux: o.SELinux, ChownTime: o.ChownTime,
 		Version: o.Kubernetes, Migration: o.Migration,
 		Machine: m, Runtime: fakekubelet.NewRuntime(c.World, o.Name, programs), Wire: c.Wire, Data: c.checks.Data, API: c.options.reach(), ClusterDNS: c.nameServer(),

@@ -16,6 +16,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/fakecontroller"
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/standin"
@@ -339,7 +340,7 @@ type Program struct {
 }
 
 // FirstVersion is the name of the release that is installed first, unless the Driver names it.
-const FirstVersion = "program"
+const FirstVersion = cluster.FirstVersion
 
 // ProgramVersion is another release of a driver program.
 type ProgramVersion struct {

@@ -6,12 +6,9 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 	"github.com/csisim/csisim/internal/world/kernel"
-	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
@@ -21,9 +18,9 @@ const bootLimit = 5 * time.Minute
 // Boot runs until all nodes are Ready, their kubelets know their pods, and all drivers are
 // registered on them.
 func (c *Simulation) Boot() error {
-	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.missing() == "" })
+	err := c.WaitFor("nodes Ready and drivers registered", bootLimit, func() bool { return c.drivers.Missing() == "" })
 	if stuck := (*StuckError)(nil); errors.As(err, &stuck) {
-		stuck.What, stuck.Refused = c.missing(), c.refused()
+		stuck.What, stuck.Refused = c.drivers.Missing(), c.drivers.Refused()
 	}
 	return err
 }
@@ -32,61 +29,11 @@ func (c *Simulation) Boot() error {
 // instant. look must change nothing. If several are given, the last one is called.
 func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
 
-// missing is the first thing that is not up: a node or a driver on it.
-func (c *Simulation) missing() string {
-	for _, n := range c.nodes.All {
-		if n.Kubelet == nil {
-			continue
-		}
-		node, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: n.Name})
-		if !ok || !isReady(node) {
-			return "node " + n.Name + " to be Ready"
-		}
-		if !n.Kubelet.Up() {
-			return "the kubelet of " + n.Name + " to come up"
-		}
-		for _, d := range c.drivers {
-			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && p.registrar.Running() && !c.registered(d, n) {
-				return fmt.Sprintf("driver %s to be registered on %s", d.Name, n.Name)
-			}
-		}
-	}
-	return ""
-}
-
-// refused lists the drivers that kubelets do not register, with the kubelets' messages.
-func (c *Simulation) refused() (lines []string) {
-	for _, n := range c.nodes.All {
-		for _, d := range c.drivers {
-			if p := d.nodes[n.Name]; p != nil && p.registrar != nil && !c.registered(d, n) && p.registrar.Refusal() != "" {
-				lines = append(lines, fmt.Sprintf("the kubelet of %s refuses driver %s: %s", n.Name, d.Name, p.registrar.Refusal()))
-			}
-		}
-	}
-	return lines
-}
-
-// registered reports whether a driver is registered on a node. The kubelet lists a driver as soon
-// as it begins to register it. Whether the driver has given its node's id shows in the CSINode, or
-// in its equivalent for an old kubelet.
-func (c *Simulation) registered(d *driver, n *cluster.Node) bool {
-	return slices.Contains(n.Kubelet.Registered(), d.Name) && volume.IsInstalled(c.World.Store, n.Version, n.Name, d.Name)
-}
-
 // IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
 // kubelet.
 func (c *Simulation) IsInstalled(driver, node string) bool {
 	n, err := c.nodes.Named(node)
 	return err == nil && volume.IsInstalled(c.World.Store, n.Version, node, driver)
-}
-
-func isReady(node *corev1.Node) bool {
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // WaitFor runs until cond holds, at most for limit of virtual time. The *StuckError describes the

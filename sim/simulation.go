@@ -12,11 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/migration"
 	"github.com/csisim/csisim/internal/world/store"
 	"github.com/csisim/csisim/internal/world/version"
-	"github.com/csisim/csisim/sim/expect"
 )
 
 // Simulation is a simulated cluster and its virtual time. Only Interrupt is safe for concurrent
@@ -27,24 +25,20 @@ type Simulation struct {
 	// Wire is between the control plane and the drivers: faults go in here.
 	Wire *wire.Wire
 
-	options Options
-	run     *run
-	cluster string  // empty if it is the only one of its run
-	off     *outage // of the whole cluster; nil while it has power
-	// controlPlanes are the computers on which controller plugins run, one for each replica.
-	controlPlanes   []machine.Machine
-	machines        cluster.Machines
-	awaitingRestart cluster.AwaitingRestart
-	nodes           cluster.Nodes
-	drivers         []*driver
-	controllers     cluster.Controllers
-	objects         *cluster.Objects
-	addons          fakecontroller.Addons
-	addonsPods      cluster.AddonsPods
-	api             func() *apiserver.Server
-	died            []expect.Death
-	images          cluster.Images
-	checks          *cluster.Checks
+	options     Options
+	run         *run
+	cluster     string // empty if it is the only one of its run
+	machines    cluster.Machines
+	nodes       cluster.Nodes
+	drivers     *cluster.Drivers
+	power       *cluster.Power
+	controllers cluster.Controllers
+	objects     *cluster.Objects
+	addons      fakecontroller.Addons
+	addonsPods  cluster.AddonsPods
+	api         func() *apiserver.Server
+	images      cluster.Images
+	checks      *cluster.Checks
 }
 
 // Start creates a cluster and starts its components; virtual time does not advance before the first
@@ -75,10 +69,15 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
-	c.awaitingRestart = cluster.AwaitingRestart{}
-	c.Wire.Crasher = faults{c}
-	c.Wire.ReleaseAt = c.releaseAt
-	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.programAt, c.serviceAt, r.unfinished
+	awaiting := cluster.AwaitingRestart{}
+	c.drivers = &cluster.Drivers{
+		World: c.World, Wire: c.Wire, Nodes: &c.nodes, Controllers: &c.controllers, Awaiting: awaiting, Interrupt: o.Context,
+		Dir: func() string { return r.work.Path() }, SnapshotController: o.SnapshotController, HaveImages: o.hasImages(),
+	}
+	c.power = &cluster.Power{Drivers: c.drivers, Cluster: name}
+	faults := cluster.Faults{Power: c.power}
+	c.Wire.Crasher, c.Wire.ReleaseAt = faults, c.drivers.ReleaseAt
+	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.drivers.ProgramAt, c.drivers.ServiceAt, r.unfinished
 	for _, f := range o.Faults {
 		if name != "" { // each cluster counts its own calls
 			own := *f
@@ -90,11 +89,11 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.objects = cluster.NewObjects(s)
 	c.Wire.Act = c.users().Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
-	c.controllers.Awaiting, c.nodes.Awaiting = c.awaitingRestart, c.awaitingRestart
-	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faults{c})
+	c.controllers.Awaiting, c.nodes.Awaiting = awaiting, awaiting
+	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faults)
 	c.startChecks()
-	c.nodes.World, c.nodes.Checks = c.World, c.checks
-	c.machines = cluster.Machines{World: c.World, Layout: o.KubeletDir, Lost: c.lostProcessOne}
+	c.nodes.World, c.nodes.Checks, c.drivers.Checks = c.World, c.checks, c.checks
+	c.machines = cluster.Machines{World: c.World, Layout: o.KubeletDir, Lost: c.power.LostProcessOne}
 	return c
 }
 
@@ -126,11 +125,7 @@ func (c *Simulation) Close() error {
 	c.run.end()
 	c.addons.Close()
 	c.Wire.Close()
-	errs := []error{c.stopPrograms()} // at once: each may take its time
-	for _, d := range c.drivers {
-		errs = append(errs, d.stop())
-	}
-	errs = append(errs, c.machines.KeepWritten())
+	errs := []error{c.drivers.Close(), c.machines.KeepWritten()}
 	for _, n := range c.nodes.All {
 		n.Runtime.PowerOff()
 		errs = append(errs, c.machines.Close(n.Machine))
@@ -138,11 +133,11 @@ func (c *Simulation) Close() error {
 			n.Network.Close()
 		}
 	}
-	for _, m := range c.controlPlanes {
+	for _, m := range c.drivers.ControlPlanes {
 		errs = append(errs, c.machines.Close(m))
 	}
 	c.images.End()
-	errs = append(errs, c.stopStandIns(), c.run.leave(c))
+	errs = append(errs, c.drivers.StopStandIns(), c.run.leave(c))
 	return errors.Join(errs...)
 }
 
@@ -151,15 +146,6 @@ func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
 // Nodes are the names of the nodes.
 func (c *Simulation) Nodes() []string { return c.nodes.Names() }
-
-// Drivers are the names of the drivers.
-func (c *Simulation) Drivers() []string {
-	var names []string
-	for _, d := range c.drivers {
-		names = append(names, d.Name)
-	}
-	return names
-}
 
 // Controllers returns the names of the controllers and sidecars. For a sidecar with replicas, these
 // are the name of each replica, of all replicas together, and of the leader.

@@ -74,6 +74,3 @@ func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	c.controllers.RestartControlPlane()
 	return nil
 }
-
-// legacy reports whether the cluster began before there were CSINodes.
-func (c *Simulation) legacy() bool { return !c.World.Began.Has(version.CSINode) }

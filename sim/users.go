@@ -25,20 +25,20 @@ func (c *Simulation) users() *cluster.Users {
 
 // loseRegistration removes the registration socket of the called plugin for a while.
 func (c *Simulation) loseRegistration(p *kernel.Process, at fault.Site) error {
-	if err := c.turnRegistrar(at.Driver, at.Node, trace.Stopped); err != nil {
+	if err := c.drivers.TurnRegistrar(at.Driver, at.Node, trace.Stopped); err != nil {
 		return err
 	}
 	p.Sleep(cluster.ActionTime)
 	if n, err := c.nodes.Named(at.Node); err != nil || n.Off {
 		return err
 	}
-	return c.turnRegistrar(at.Driver, at.Node, trace.Started)
+	return c.drivers.TurnRegistrar(at.Driver, at.Node, trace.Started)
 }
 
 // registerTwice makes the called plugin register again at a second socket, beside the existing one.
 func (c *Simulation) registerTwice(_ *kernel.Process, at fault.Site) error {
-	if err := c.turnRegistrar(at.Driver, at.Node, trace.Killed); err != nil {
+	if err := c.drivers.TurnRegistrar(at.Driver, at.Node, trace.Killed); err != nil {
 		return err
 	}
-	return c.turnRegistrar(at.Driver, at.Node, trace.Started)
+	return c.drivers.TurnRegistrar(at.Driver, at.Node, trace.Started)
 }

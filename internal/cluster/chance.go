@@ -15,7 +15,7 @@ import (
 type chance struct {
 	kernel            *kernel.Kernel
 	wire              *wire.Wire
-	drivers           Drivers
+	faults            Faults
 	left              int
 	space             fault.Space
 	atCalls           map[effect.Called]alternatives
@@ -42,9 +42,9 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 
 // DrawFaults makes the run's strategy draw faults; for an empty space it does not call the
 // strategy.
-func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Drivers) {
+func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Faults) {
 	d := &chance{
-		kernel: w.Kernel, wire: to, drivers: at,
+		kernel: w.Kernel, wire: to, faults: at,
 		left: s.Budget, space: s, atCalls: map[effect.Called]alternatives{}, versioned: outcomes(s, true), others: outcomes(s, false),
 	}
 	if len(effect.AtCall(s, effect.Called{OnNode: true, Watched: true, Served: true, Versioned: true})) > 0 {
@@ -53,18 +53,6 @@ func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Drivers) {
 	if len(d.versioned) > 1 {
 		w.Chance = d
 	}
-}
-
-// Drivers is the cluster in which faults are drawn.
-type Drivers interface {
-	// HasService reports whether a stand-in shows the requests of a driver's plugin; node is empty
-	// for the controller plugin.
-	HasService(driver, node string) bool
-	// HasVersions reports whether a driver has several releases.
-	HasVersions(driver string) bool
-	// ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
-	// kube-controller-manager with all its controllers; empty if it cannot be killed.
-	ProgramOf(c *component.Component) fault.Victim
 }
 
 // outcomes are the possible outcomes of a write.
@@ -95,7 +83,7 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 
 // among are the alternatives at a call.
 func (d *chance) among(call fault.Site, watched bool) alternatives {
-	called := effect.Called{OnNode: call.Node != "", Watched: watched, Served: d.drivers.HasService(call.Driver, call.Node), Versioned: d.space.Has(fault.Upgrades) && d.drivers.HasVersions(call.Driver)}
+	called := effect.Called{OnNode: call.Node != "", Watched: watched, Served: d.faults.HasService(call.Driver, call.Node), Versioned: d.space.Has(fault.Upgrades) && d.faults.HasVersions(call.Driver)}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))
 	among, known := d.atCalls[called]
 	if !known {
@@ -107,7 +95,7 @@ func (d *chance) among(call fault.Site, watched bool) alternatives {
 
 // AtWrite draws the outcome of a write.
 func (d *chance) AtWrite(w component.Write) component.Outcome {
-	if d.left == 0 || w.Kind.Resource == "leases" || d.drivers.ProgramOf(w.Component) == "" {
+	if d.left == 0 || w.Kind.Resource == "leases" || d.faults.ProgramOf(w.Component) == "" {
 		return component.Served
 	}
 	among := d.others
@@ -133,5 +121,5 @@ func (d *chance) draw(kind kernel.ChoiceKind, label string, names []string) int 
 
 // Kill kills the program of a component.
 func (d *chance) Kill(c *component.Component) {
-	d.wire.KillAndRestart(&fault.Fault{Victim: d.drivers.ProgramOf(c), RestartAfter: fault.RestartTime}, wire.Site{Node: c.Node}, "a write of "+c.Name)
+	d.wire.KillAndRestart(&fault.Fault{Victim: d.faults.ProgramOf(c), RestartAfter: fault.RestartTime}, wire.Site{Node: c.Node}, "a write of "+c.Name)
 }

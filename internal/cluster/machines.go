@@ -13,6 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
+// ControlPlane is the machine on which controller plugins run; those of further replicas have a
+// number.
+const ControlPlane = "control-plane"
+
 // Machines makes the computers of a cluster.
 type Machines struct {
 	World  *component.World

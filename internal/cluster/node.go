@@ -14,6 +14,7 @@ import (
 // Node is one node: its computer, and the kubelet while it runs.
 type Node struct {
 	fakekubelet.Options                      // of the kubelet, whenever it starts
+	Zone                string               // for stand-ins
 	Network             *machine.Network     // its own network; nil for csisim's
 	Kubelet             *fakekubelet.Kubelet // nil while it is down
 	Off                 bool                 // the node has no power

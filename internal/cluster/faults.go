@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"errors"
@@ -6,90 +6,89 @@ import (
 	"strings"
 
 	"github.com/csisim/csisim/drivers/fault"
-	"github.com/csisim/csisim/internal/cluster"
 	"github.com/csisim/csisim/internal/driver/registrar"
 	"github.com/csisim/csisim/internal/driver/wire"
 	"github.com/csisim/csisim/internal/world/component"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// faults lets faults kill parts of the cluster at calls, and the strategy of a run draw faults.
-type faults struct{ *Simulation }
+// Faults lets faults kill parts of the cluster at calls, and the strategy of a run draw faults.
+type Faults struct{ *Power }
 
 // Kill ends the victim, unless it is dead already.
-func (c faults) Kill(victim fault.Victim, at wire.Site) error {
+func (c Faults) Kill(victim fault.Victim, at wire.Site) error {
 	victims, err := c.victims(victim, at)
 	if err != nil || !slices.ContainsFunc(victims, runs) {
 		return err
 	}
-	victims = slices.DeleteFunc(victims, func(component any) bool { return !runs(component) && !c.awaitingRestart[component] })
-	switch victim = c.named(victim, at); victim {
+	victims = slices.DeleteFunc(victims, func(component any) bool { return !runs(component) && !c.Awaiting[component] })
+	switch victim = c.program(victim, at); victim {
 	case fault.Driver:
-		err = c.killPlugin(c.pluginAt(at), at.Node)
+		err = c.KillPlugin(c.pluginAt(at), at.Node)
 	case fault.Kubelet:
-		err = c.nodes.KillKubelet(at.Node)
+		err = c.Nodes.KillKubelet(at.Node)
 	case fault.Node:
-		err = c.PowerOff(at.Node)
+		err = c.Off(at.Node)
 	case registrar.Name:
-		err = c.turnRegistrar(c.pluginAt(at), at.Node, trace.Killed)
+		err = c.TurnRegistrar(c.pluginAt(at), at.Node, trace.Killed)
 	default:
-		err = c.controllers.Kill(string(victim))
+		err = c.Controllers.Kill(string(victim))
 	}
 	for _, component := range victims {
-		c.awaitingRestart[component] = true
+		c.Awaiting[component] = true
 	}
 	return err
 }
 
 // Restart starts the stopped parts of a fault's victim again, unless its node has no power, or the
 // scenario has ended it since.
-func (c faults) Restart(f *fault.Fault, at wire.Site) error {
+func (c Faults) Restart(f *fault.Fault, at wire.Site) error {
 	victim := f.Victim
 	victims, err := c.victims(victim, at)
 	if err != nil {
 		return err
 	}
-	victims = slices.DeleteFunc(victims, func(component any) bool { return !c.awaitingRestart.Settle(component) || runs(component) })
+	victims = slices.DeleteFunc(victims, func(component any) bool { return !c.Awaiting.Settle(component) || runs(component) })
 	if len(victims) == 0 {
 		return nil
 	}
-	switch victim = c.named(victim, at); victim {
+	switch victim = c.program(victim, at); victim {
 	case fault.Node:
-		return c.powerOn(at.Node)
+		return c.on(at.Node)
 	case fault.Kubelet:
-		return c.nodes.RestartKubelet(at.Node)
+		return c.Nodes.RestartKubelet(at.Node)
 	case registrar.Name:
-		return c.turnRegistrar(c.pluginAt(at), at.Node, trace.Started)
+		return c.TurnRegistrar(c.pluginAt(at), at.Node, trace.Started)
 	case fault.Driver:
 		for _, p := range victims {
-			err = errors.Join(err, c.restartPlugin(p.(*plugin), f.RestartAs))
+			err = errors.Join(err, c.restartPlugin(p.(*Plugin), f.RestartAs))
 		}
 		return err
 	}
-	c.controllers.Note(string(victim), trace.Started)
+	c.Controllers.Note(string(victim), trace.Started)
 	for _, ctl := range victims {
-		ctl.(*cluster.Controller).Run()
+		ctl.(*Controller).Run()
 	}
 	return nil
 }
 
 // victims returns the components of a victim; on a node without power only the node itself.
-func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
-	var n *cluster.Node
+func (c Faults) victims(victim fault.Victim, at wire.Site) (all []any, err error) {
+	var n *Node
 	if at.Node != "" {
-		if n, err = c.nodes.Named(at.Node); err != nil {
+		if n, err = c.Nodes.Named(at.Node); err != nil {
 			return nil, err
 		}
 	}
-	switch victim = c.named(victim, at); {
+	switch victim = c.program(victim, at); {
 	case victim == fault.Node:
-		return []any{cluster.PowerOf{Node: n}}, nil
+		return []any{PowerOf{Node: n}}, nil
 	case n != nil && n.Off:
 		return nil, nil
 	case victim == fault.Kubelet:
-		return []any{cluster.KubeletOf{Node: n}}, nil
+		return []any{KubeletOf{Node: n}}, nil
 	case victim == fault.Driver:
-		plugins, err := c.pluginsMeant(c.pluginAt(at), at.Node)
+		plugins, err := c.meant(c.pluginAt(at), at.Node)
 		return anyOf(plugins), err
 	case victim == registrar.Name:
 		p, err := c.nodePlugin(c.pluginAt(at), at.Node)
@@ -98,7 +97,7 @@ func (c faults) victims(victim fault.Victim, at wire.Site) (all []any, err error
 		}
 		return []any{p.registrar}, nil
 	}
-	controllers, err := c.controllers.Named(string(victim))
+	controllers, err := c.Controllers.Named(string(victim))
 	return anyOf(controllers), err
 }
 
@@ -110,8 +109,8 @@ func anyOf[T any](components []T) (all []any) {
 	return all
 }
 
-// named returns the caller's kind: a kubelet, a registrar, or a plugin's sidecar.
-func (c faults) named(victim fault.Victim, at wire.Site) fault.Victim {
+// program returns the caller's kind: a kubelet, a registrar, or a plugin's sidecar.
+func (c Faults) program(victim fault.Victim, at wire.Site) fault.Victim {
 	switch {
 	case victim != fault.Caller:
 		return victim
@@ -119,9 +118,9 @@ func (c faults) named(victim fault.Victim, at wire.Site) fault.Victim {
 		return fault.Victim(at.Caller)
 	}
 	program, _, _ := strings.Cut(at.Caller, "/")
-	for _, d := range c.drivers {
-		for _, p := range c.plugins(d) {
-			i := slices.IndexFunc(p.beside, func(s *cluster.Controller) bool { return s.Sidecar == program })
+	for _, d := range c.All {
+		for _, p := range c.Plugins(d) {
+			i := slices.IndexFunc(p.beside, func(s *Controller) bool { return s.Sidecar == program })
 			if i >= 0 && p.servesAt(at) {
 				return fault.Victim(p.beside[i].Name)
 			}
@@ -131,37 +130,37 @@ func (c faults) named(victim fault.Victim, at wire.Site) fault.Victim {
 }
 
 // HasService reports whether a stand-in shows the requests of a driver's plugin.
-func (c faults) HasService(driver, node string) bool {
-	return c.driver(driver).standInAccess(node) != nil
+func (c Faults) HasService(driver, node string) bool {
+	return c.Find(driver).StandIn(node) != nil
 }
 
 // HasVersions reports whether a driver has several releases.
-func (c faults) HasVersions(driver string) bool {
-	d := c.driver(driver)
-	return d != nil && len(d.versions()) > 0
+func (c Faults) HasVersions(driver string) bool {
+	d := c.Find(driver)
+	return d != nil && len(d.Versions) > 0
 }
 
 // ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
 // kube-controller-manager with all its controllers; empty if it cannot be killed.
-func (c faults) ProgramOf(of *component.Component) fault.Victim {
-	if slices.ContainsFunc(c.nodes.All, func(n *cluster.Node) bool { return of.Keeps(&n.Pace) }) {
+func (c Faults) ProgramOf(of *component.Component) fault.Victim {
+	if slices.ContainsFunc(c.Nodes.All, func(n *Node) bool { return of.Keeps(&n.Pace) }) {
 		return fault.Kubelet
 	}
-	return c.controllers.ProgramOf(of)
+	return c.Controllers.ProgramOf(of)
 }
 
 // runs reports whether there is something to end.
 func runs(component any) bool {
 	switch is := component.(type) {
-	case *cluster.Controller:
+	case *Controller:
 		return is.Runs()
-	case *plugin:
-		return is.running
+	case *Plugin:
+		return is.Running
 	case *registrar.Registrar:
 		return is.Running()
-	case cluster.KubeletOf:
+	case KubeletOf:
 		return is.Kubelet != nil
-	case cluster.PowerOf:
+	case PowerOf:
 		return !is.Off
 	}
 	return false

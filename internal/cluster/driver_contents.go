@@ -1,4 +1,4 @@
-package sim
+package cluster
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/csisim/csisim/drivers/mock"
 	"github.com/csisim/csisim/internal/judge/ledger"
 	judged "github.com/csisim/csisim/internal/judge/program"
 	"github.com/csisim/csisim/internal/world/addons/fence"
@@ -18,17 +19,17 @@ import (
 
 // holds requests the present contents of a driver's backend. The requests are no part of the run:
 // they pass no wire, so that no trace shows them.
-func (d *driver) holds() (h ledger.Holdings, err error) {
+func (d *Driver) holds() (h ledger.Holdings, err error) {
 	defer func() { d.note(h) }()
 	switch {
-	case d.mock != nil:
-		return mockHoldings(d.mock), nil
-	case d.controller == nil:
+	case d.Mock != nil:
+		return mockHoldings(d.Mock), nil
+	case d.Controller == nil:
 		return h, nil
-	case !d.answering().running:
+	case !d.answering().Running:
 		return h, errors.New("its controller plugin does not run")
 	}
-	err = d.answering().ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
+	err = d.answering().Ask("volumes and snapshots", func(ctx context.Context, conn grpc.ClientConnInterface) (err error) {
 		h, err = judged.Holds(ctx, csi.NewControllerClient(conn))
 		return err
 	})
@@ -36,7 +37,7 @@ func (d *driver) holds() (h ledger.Holdings, err error) {
 }
 
 // note remembers the volumes and snapshots that the driver has listed.
-func (d *driver) note(h ledger.Holdings) {
+func (d *Driver) note(h ledger.Holdings) {
 	if d.listed == nil {
 		d.listed = map[string]bool{}
 	}
@@ -50,9 +51,9 @@ func (d *driver) note(h ledger.Holdings) {
 
 // Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
 // they were looked at, at the beginning of the run and at its end; sorted.
-func (c *Simulation) Listed() []string {
+func (ds *Drivers) Listed() []string {
 	all := map[string]bool{}
-	for _, d := range c.drivers {
+	for _, d := range ds.All {
 		maps.Copy(all, d.listed)
 	}
 	return slices.Sorted(maps.Keys(all))
@@ -60,20 +61,20 @@ func (c *Simulation) Listed() []string {
 
 // fences returns a function that requests the address ranges that a driver with CSI-Addons keeps
 // off its storage; nil for a driver without. The requests are no part of the run.
-func (d *driver) fences() func() ([]string, error) {
-	if len(d.Addons) == 0 && (d.mock == nil || !d.mock.ServesAddons()) {
+func (d *Driver) fences() func() ([]string, error) {
+	if !d.HasAddons && (d.Mock == nil || !d.Mock.ServesAddons()) {
 		return nil
 	}
 	return func() (all []string, err error) {
 		switch {
-		case d.mock != nil:
-			return d.mock.Fenced(), nil
-		case d.controller == nil:
+		case d.Mock != nil:
+			return d.Mock.Fenced(), nil
+		case d.Controller == nil:
 			return nil, nil
-		case !d.answering().running:
+		case !d.answering().Running:
 			return nil, errors.New("its controller plugin does not run")
 		}
-		err = d.answering().askAt(d.answering().addons, "fences (ListClusterFence)", func(ctx context.Context, conn grpc.ClientConnInterface) error {
+		err = d.answering().AskAt(d.answering().Addons, "fences (ListClusterFence)", func(ctx context.Context, conn grpc.ClientConnInterface) error {
 			answer, err := fence.NewFenceControllerClient(conn).ListClusterFence(ctx, &fence.ListClusterFenceRequest{})
 			for _, c := range answer.GetCidrs() {
 				all = append(all, c.GetCidr())
@@ -85,4 +86,27 @@ func (d *driver) fences() func() ([]string, error) {
 		})
 		return all, err
 	}
+}
+
+// Backends are the backends of all drivers.
+func (ds *Drivers) Backends() (all []*ledger.Backend) {
+	for _, d := range ds.All {
+		all = append(all, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, Fences: d.fences(), NodeID: d.NodeID, IDs: d.idsOf})
+	}
+	return all
+}
+
+func mockHoldings(m *mock.Driver) (h ledger.Holdings) {
+	h = ledger.Holdings{Volumes: []ledger.HeldVolume{}, Snapshots: []string{}}
+	attached := map[string][]string{}
+	for _, a := range m.Attachments() {
+		attached[a.VolumeID] = append(attached[a.VolumeID], a.NodeID)
+	}
+	for _, v := range m.Volumes() {
+		h.Volumes = append(h.Volumes, ledger.HeldVolume{ID: v.ID, Name: v.Name, NodeIDs: attached[v.ID]})
+	}
+	for _, s := range m.Snapshots() {
+		h.Snapshots = append(h.Snapshots, s.ID)
+	}
+	return h
 }
