@@ -87,7 +87,8 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	}
 	c.api = sync.OnceValue(c.startAPI)
 	c.objects = cluster.NewObjects(s)
-	c.Wire.Act = c.users().Act
+	users := cluster.Users{World: c.World, Wire: c.Wire, Objects: c.objects, Drivers: c.drivers}
+	c.Wire.Act = users.Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
 	c.controllers.Awaiting, c.nodes.Awaiting = awaiting, awaiting
 	cluster.DrawFaults(c.World, c.Wire, o.FaultSpace, faults)

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// ActionTime is the virtual time between two actions of a user or an administrator.
-	ActionTime = 2 * time.Second
+	// actionTime is the virtual time between two actions of a user or an administrator.
+	actionTime = 2 * time.Second
 	// actionPatience limits the wait for objects that the user has deleted.
 	actionPatience = time.Hour
 )
@@ -35,14 +35,11 @@ type Users struct {
 	World   *component.World
 	Wire    *wire.Wire
 	Objects *Objects
-	// Others are the actions that concern other parts of the cluster than its objects.
-	Others map[fault.Action]func(*kernel.Process, fault.Site) error
-	// IsRejection reports whether an error is a rejection by the cluster, which is no error.
-	IsRejection func(error) bool
+	Drivers *Drivers
 }
 
-// onObjects are the actions on objects.
-var onObjects = map[fault.Action]func(*Users, *kernel.Process, fault.Site) error{
+// actions are the actions of users and administrators.
+var actions = map[fault.Action]func(*Users, *kernel.Process, fault.Site) error{
 	fault.PodsAgain: func(u *Users, p *kernel.Process, _ fault.Site) error { return u.deleteAgain(p, u.podsOn("")) },
 	fault.PodsByForce: func(u *Users, p *kernel.Process, _ fault.Site) error {
 		return u.deleteAgain(p, u.podsOn(""), store.GracePeriod(0))
@@ -53,29 +50,24 @@ var onObjects = map[fault.Action]func(*Users, *kernel.Process, fault.Site) error
 	fault.AllAgain: func(u *Users, p *kernel.Process, _ fault.Site) error {
 		return u.deleteAgain(p, append(applications(u, all[*corev1.PersistentVolumeClaim]), applications(u, all[*corev1.Pod])...))
 	},
-	fault.Scales:      (*Users).scale,
-	fault.Edits:       (*Users).editClaims,
-	fault.Drains:      (*Users).drain,
-	fault.Detaches:    (*Users).deleteAttachments,
-	fault.DeletesNode: (*Users).deleteNode,
+	fault.Scales:         (*Users).scale,
+	fault.Edits:          (*Users).editClaims,
+	fault.Drains:         (*Users).drain,
+	fault.Detaches:       (*Users).deleteAttachments,
+	fault.DeletesNode:    (*Users).deleteNode,
+	fault.SocketVanishes: (*Users).loseRegistration,
+	fault.RegistersTwice: (*Users).registerTwice,
 }
 
 // Act makes a user perform an action during a call.
 func (u *Users) Act(action fault.Action, at fault.Site) {
 	u.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
-		err := u.act(action, p, at)
-		if err == nil || u.IsRejection(err) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
+		err := actions[action](u, p, at)
+		if config := (*ConfigError)(nil); err == nil || errors.As(err, &config) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
 			return // rejections by the API, or by this cluster, are no error
 		}
 		u.World.Kernel.Interrupt(fmt.Errorf("%s: %w", action, err))
 	})
-}
-
-func (u *Users) act(action fault.Action, p *kernel.Process, at fault.Site) error {
-	if do := onObjects[action]; do != nil {
-		return do(u, p, at)
-	}
-	return u.Others[action](p, at)
 }
 
 // applications returns the objects of a type that the scenario has applied, and that still exist
@@ -119,7 +111,7 @@ func singular(r *store.Resource) string { return strings.ToLower(r.GVK.Kind) }
 // has deleted it as well.
 func (u *Users) makeAgain(p *kernel.Process, leaving []Object) error {
 	var errs []error
-	for end := p.Elapsed() + actionPatience; p.Elapsed() < end; p.Sleep(ActionTime) {
+	for end := p.Elapsed() + actionPatience; p.Elapsed() < end; p.Sleep(actionTime) {
 		leaving = slices.DeleteFunc(slices.Clone(leaving), func(a Object) bool {
 			if u.Objects.IsUnwanted(a) {
 				return true
@@ -157,7 +149,7 @@ func (u *Users) scale(p *kernel.Process, _ fault.Site) error {
 	for _, a := range applications(u, all[*appsv1.Deployment]) {
 		back = append(back, scaled(u, a.Key, func(d *appsv1.Deployment) **int32 { return &d.Spec.Replicas }))
 	}
-	p.Sleep(10 * ActionTime)
+	p.Sleep(10 * actionTime)
 	var errs []error
 	for _, scaleBack := range back {
 		errs = append(errs, scaleBack())
@@ -217,7 +209,7 @@ func (u *Users) drain(p *kernel.Process, at fault.Site) error {
 	if err := Cordon(u.World.Store, at.Node, true); err != nil {
 		return err
 	}
-	u.World.Kernel.After(nil, "administrator", 10*ActionTime, func(*kernel.Process) {
+	u.World.Kernel.After(nil, "administrator", 10*actionTime, func(*kernel.Process) {
 		u.World.Trace.Note(at.Node, "an administrator uncordons node %s", at.Node)
 		if err := Cordon(u.World.Store, at.Node, false); err != nil && !apierrors.IsNotFound(err) {
 			u.World.Kernel.Interrupt(err)
@@ -240,8 +232,8 @@ func (u *Users) deleteNode(p *kernel.Process, at fault.Site) error {
 	if _, err := store.Delete[*corev1.Node](u.World.Store, store.Key{Name: at.Node}); err != nil {
 		return err
 	}
-	p.Sleep(ActionTime)
-	u.Wire.KillAndRestart(&fault.Fault{Victim: fault.Kubelet, RestartAfter: ActionTime}, wire.Site{Node: at.Node}, "the deletion of its node")
+	p.Sleep(actionTime)
+	u.Wire.KillAndRestart(&fault.Fault{Victim: fault.Kubelet, RestartAfter: actionTime}, wire.Site{Node: at.Node}, "the deletion of its node")
 	return u.makeAgain(p, own)
 }
 
