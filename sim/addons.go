@@ -134,7 +134,7 @@ func ownPod(driver, node string) string {
 // addonsAddress is the address of pods of sidecars: "" for one each.
 func (c *Simulation) addonsAddress() string {
 	if c.runsOutside(AddonsManager) {
-		return c.loopbackSeen()
+		return c.options.loopbackSeen()
 	}
 	return ""
 }
@@ -148,7 +148,7 @@ func (c *Simulation) runsOutside(s Sidecar) bool {
 func (c *Simulation) reachAddons() {
 	if manager := c.runsOutside(AddonsManager); manager || c.runsOutside(AddonsProgram) {
 		c.addons.Reach(cluster.AddonsOutside{
-			Gate: c.run.gate, API: c.API, Store: c.World.Store, Manager: c.options.AddonsManager.In(), DialTo: c.dial,
+			Gate: c.run.gate, API: c.API, Store: c.World.Store, Manager: c.options.AddonsManager.In(), DialTo: c.options.dial,
 		}, manager)
 	}
 }

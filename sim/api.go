@@ -24,7 +24,7 @@ func (c *Simulation) API() *apiserver.Server { return c.api() }
 // startAPI turns it on, with the components that only its clients need.
 func (c *Simulation) startAPI() *apiserver.Server {
 	server := apiserver.New(c.World.Store, apiserver.Options{
-		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.dial},
+		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.options.dial},
 		Version: func() version.Version { return c.World.Version }, Legacy: !c.World.Began.Has(version.CSINode),
 	})
 	address, _ := netip.ParseAddrPort(c.options.Address) // not valid within a process

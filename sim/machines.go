@@ -49,7 +49,7 @@ func (c *Simulation) startMachines() error {
 	}
 	address := firstAddress
 	for i, o := range c.options.Nodes {
-		networks, err := c.networkOf(i)
+		networks, err := c.options.networkOf(i)
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (c *Simulation) newNode(o Node, address string, m machine.Machine, networks
 	n := &cluster.Node{Zone: o.Zone, Options: fakekubelet.Options{
 		Name: o.Name, Address: address, Labels: o.labels(), Taints: o.Taints, MaxPods: o.MaxPods, SELinux: o.SELinux, ChownTime: o.ChownTime,
 		Version: o.Kubernetes, Migration: o.Migration,
-		Machine: m, Runtime: fakekubelet.NewRuntime(c.World, o.Name, programs), Wire: c.Wire, Data: c.checks.Data, API: c.options.reach(), ClusterDNS: c.nameServer(),
+		Machine: m, Runtime: fakekubelet.NewRuntime(c.World, o.Name, programs), Wire: c.Wire, Data: c.checks.Data, API: c.options.reach(), ClusterDNS: c.options.nameServer(),
 		Pressure: fakekubelet.Pressure{},
 	}}
 	if networks != nil {

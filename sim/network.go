@@ -53,41 +53,41 @@ func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
 }
 
 // networkOf makes the network of a node, by its number from 0; nil if nodes share csisim's network.
-func (c *Simulation) networkOf(number int) (*fakekubelet.Networks, error) {
-	if c.options.Network == nil {
+func (o Options) networkOf(number int) (*fakekubelet.Networks, error) {
+	if o.Network == nil {
 		return nil, nil
 	}
 	at := address.FirstNode
 	for range number {
 		at = at.Next()
 	}
-	own, err := machine.NewNetwork(at, c.options.Network.Join)
+	own, err := machine.NewNetwork(at, o.Network.Join)
 	if err != nil {
 		return nil, &EnvironmentError{Doing: "give nodes networks of their own", Err: err}
 	}
-	return &fakekubelet.Networks{Node: own, Pods: address.PodsOf(number), Join: c.options.Network.Join}, nil
+	return &fakekubelet.Networks{Node: own, Pods: address.PodsOf(number), Join: o.Network.Join}, nil
 }
 
 // nameServer returns the name server of pods; empty if they use the node's.
-func (c *Simulation) nameServer() string {
-	if c.options.Network == nil {
+func (o Options) nameServer() string {
+	if o.Network == nil {
 		return ""
 	}
 	return address.DNS.String()
 }
 
 // loopbackSeen is the address by which pods reach loopback of the machine that csisim runs on.
-func (c *Simulation) loopbackSeen() string {
-	if c.options.Network == nil {
+func (o Options) loopbackSeen() string {
+	if o.Network == nil {
 		return "127.0.0.1"
 	}
 	return address.Host.String()
 }
 
 // dial connects with an address as the API server does.
-func (c *Simulation) dial(ctx context.Context, network, to string) (net.Conn, error) {
-	if c.options.Network == nil {
+func (o Options) dial(ctx context.Context, network, to string) (net.Conn, error) {
+	if o.Network == nil {
 		return new(net.Dialer).DialContext(ctx, network, to)
 	}
-	return c.options.Network.Dial(ctx, network, to)
+	return o.Network.Dial(ctx, network, to)
 }
