@@ -18,7 +18,7 @@ func (c *Simulation) startDrivers() error {
 				other.drivers.JoinSites(d)
 			}
 		}
-		if err := c.drivers.Add(d, c.objects); err != nil {
+		if err := c.drivers.Add(d); err != nil {
 			return err
 		}
 	}
@@ -29,13 +29,16 @@ func (c *Simulation) startDrivers() error {
 // newDriver returns the driver of some options, which is not installed.
 func (c *Simulation) newDriver(o Driver) *cluster.Driver {
 	d := &cluster.Driver{
-		Name: o.Name, Cluster: c.cluster, IsProgram: o.Program != nil, IsExisting: o.Socket != nil, IsSingle: o.isSingle(), HasAddons: len(o.Addons) > 0, Later: o.Later,
+		Name: o.Name, Cluster: c.cluster, IsProgram: o.Program != nil, IsExisting: o.Socket != nil, IsSingle: o.isSingle(), Later: o.Later,
 		ControllerPlugins: o.controllerPlugins(), RunsOn: o.runsOn, Down: o.Down, NodeIDs: o.NodeIDs, CSIDriver: o.CSIDriver, NoCSIDriver: o.NoCSIDriver, StandIns: o.StandIns,
 		Sidecars: o.Sidecars, External: words(o.External), Without: words(o.Without), Version: o.Version, Versions: o.versions(), Releases: map[string]cluster.Release{},
 	}
 	d.Socket, d.AddonsSocket = o.sockets()
 	for _, f := range o.Further {
 		d.Further = append(d.Further, cluster.Further(f))
+	}
+	for _, s := range o.Addons {
+		d.Addons = append(d.Addons, s.inCluster())
 	}
 	for version, r := range o.Deployments {
 		d.Releases[version] = cluster.Release{Objects: r.Objects, Sidecars: r.Sidecars, Without: words(r.Without)}

@@ -34,8 +34,7 @@ func (c *Simulation) startControllers() error {
 	c.drivers.AddSnapshotController()
 	c.reachAddons()
 	for _, d := range c.drivers.All {
-		c.drivers.AddSidecars(d)
-		if err := c.addAddons(d); err != nil {
+		if err := c.drivers.AddSidecars(d); err != nil {
 			return err
 		}
 	}

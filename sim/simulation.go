@@ -34,8 +34,6 @@ type Simulation struct {
 	power       *cluster.Power
 	controllers cluster.Controllers
 	objects     *cluster.Objects
-	addons      fakecontroller.Addons
-	addonsPods  cluster.AddonsPods
 	api         func() *apiserver.Server
 	images      cluster.Images
 	checks      *cluster.Checks
@@ -73,6 +71,11 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.drivers = &cluster.Drivers{
 		World: c.World, Wire: c.Wire, Nodes: &c.nodes, Controllers: &c.controllers, Awaiting: awaiting, Interrupt: o.Context,
 		Dir: func() string { return r.work.Path() }, SnapshotController: o.SnapshotController, HaveImages: o.hasImages(),
+		Objects: cluster.NewObjects(s), AddonsManager: o.AddonsManager,
+	}
+	c.objects = c.drivers.Objects
+	if o.isOutside(AddonsManager) {
+		c.drivers.AddonsHost = o.loopbackSeen()
 	}
 	c.power = &cluster.Power{Drivers: c.drivers, Cluster: name}
 	faults := cluster.Faults{Power: c.power}
@@ -86,7 +89,6 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 		c.Wire.Faults.Inject(f)
 	}
 	c.api = sync.OnceValue(c.startAPI)
-	c.objects = cluster.NewObjects(s)
 	users := cluster.Users{World: c.World, Wire: c.Wire, Objects: c.objects, Drivers: c.drivers}
 	c.Wire.Act = users.Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
@@ -124,7 +126,7 @@ func (c *Simulation) start() error {
 // sockets and files remains. Close may be called several times.
 func (c *Simulation) Close() error {
 	c.run.end()
-	c.addons.Close()
+	c.drivers.Addons.Close()
 	c.Wire.Close()
 	errs := []error{c.drivers.Close(), c.machines.KeepWritten()}
 	for _, n := range c.nodes.All {

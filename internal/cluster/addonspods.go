@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// AddonsPods are the pods that a cluster makes for sidecars of CSI-Addons.
-type AddonsPods struct{ made int }
+// addonsPods are the pods that a cluster makes for sidecars of CSI-Addons.
+type addonsPods struct{ made int }
 
-// Make creates the pod of a sidecar, "namespace/name", by a StatefulSet with one replica. It gives
+// make creates the pod of a sidecar, "namespace/name", by a StatefulSet with one replica. It gives
 // the pod the address, or by default an unused one. It is a record: no kubelet runs it.
-func (a *AddonsPods) Make(w *component.World, pod, address string) {
+func (a *addonsPods) make(w *component.World, pod, address string) {
 	namespace, name, _ := strings.Cut(pod, "/")
 	if a.made++; address == "" {
 		address = fmt.Sprintf("10.64.0.%d", a.made)

@@ -34,8 +34,8 @@ type Driver struct {
 	IsExisting bool
 	// IsSingle says that one program is both the controller plugin and the plugin of a node.
 	IsSingle bool
-	// HasAddons says that it has sidecars of CSI-Addons.
-	HasAddons bool
+	// Addons are its sidecars of CSI-Addons.
+	Addons []AddonsSidecar
 	// Later omits the driver until it is installed.
 	Later bool
 	// ControllerPlugins is the number of controller plugins beside the plugins of nodes.
@@ -169,8 +169,8 @@ func (d *Driver) answering() *Plugin {
 	return d.Controller
 }
 
-// Installed reports whether there are plugins of the driver.
-func (d *Driver) Installed() bool { return d.Controller != nil || len(d.Nodes) > 0 }
+// installed reports whether there are plugins of the driver.
+func (d *Driver) installed() bool { return d.Controller != nil || len(d.Nodes) > 0 }
 
 // first is the name of the release that is installed first.
 func (d *Driver) first() string { return cmp.Or(d.Version, FirstVersion) }

@@ -62,7 +62,7 @@ func (ds *Drivers) Listed() []string {
 // fences returns a function that requests the address ranges that a driver with CSI-Addons keeps
 // off its storage; nil for a driver without. The requests are no part of the run.
 func (d *Driver) fences() func() ([]string, error) {
-	if !d.HasAddons && (d.Mock == nil || !d.Mock.ServesAddons()) {
+	if len(d.Addons) == 0 && (d.Mock == nil || !d.Mock.ServesAddons()) {
 		return nil
 	}
 	return func() (all []string, err error) {

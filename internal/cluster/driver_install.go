@@ -13,6 +13,32 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
+// Install deploys a driver that is not installed: its plugins, sidecars and CSIDriver object. Its
+// backend is unchanged.
+func (ds *Drivers) Install(name string) error {
+	d, err := ds.Named(name)
+	if err != nil {
+		return err
+	}
+	if d.installed() {
+		return &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "it is installed already"}
+	}
+	ds.World.Trace.Note("", "driver %s installed", name)
+	if err := ds.start(d); err != nil {
+		return err
+	}
+	ds.SeeMachines()
+	first := len(ds.Controllers.All)
+	ds.AddSnapshotController()
+	if err := ds.AddSidecars(d); err != nil {
+		return err
+	}
+	for _, ctl := range ds.Controllers.All[first:] {
+		ctl.Run()
+	}
+	return nil
+}
+
 // Uninstall deletes a driver's deployment: its sidecars die, its plugins and
 // registrars are stopped, its CSIDriver object goes. Whatever of its volumes is
 // attached, mounted or claimed stays so.
@@ -21,7 +47,7 @@ func (ds *Drivers) Uninstall(name string) error {
 	if err != nil {
 		return err
 	}
-	if !d.Installed() {
+	if !d.installed() {
 		return &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: "it is not installed"}
 	}
 	ds.World.Trace.Note("", "driver %s uninstalled", name)

@@ -30,10 +30,11 @@ func (ds *Drivers) needsSnapshotController() bool {
 }
 
 // AddSidecars adds the sidecars of a driver, except for external ones.
-func (ds *Drivers) AddSidecars(d *Driver) {
+func (ds *Drivers) AddSidecars(d *Driver) error {
 	for _, p := range ds.Plugins(d) {
 		ds.addSidecarsOf(p)
 	}
+	return ds.addAddons(d)
 }
 
 // addSidecarsOf adds the sidecars in the pod of a plugin: the ones beside a controller plugin, and
@@ -89,7 +90,7 @@ func (ds *Drivers) addNodeSidecar(s sidecar.Sidecar, p *Plugin) {
 }
 
 func (ds *Drivers) sidecar(s sidecar.Sidecar, p *Plugin, at sidecar.Target) *Controller {
-	return ds.AddBeside(p, s.Name(), s.Name()+"/"+p.Driver.Name, func(fakecontroller.Cluster) fakecontroller.Program { return s.Start(ds.World, ds.Wire, at) })
+	return ds.addBeside(p, s.Name(), s.Name()+"/"+p.Driver.Name, func(fakecontroller.Cluster) fakecontroller.Program { return s.Start(ds.World, ds.Wire, at) })
 }
 
 // replicaName is the name of a sidecar beside a replica.
@@ -100,8 +101,8 @@ func replicaName(name string, p *Plugin) string {
 	return fmt.Sprintf("%s/%d", name, p.Replica)
 }
 
-// AddBeside adds a program to the sidecars of a plugin.
-func (ds *Drivers) AddBeside(p *Plugin, program, name string, start func(fakecontroller.Cluster) fakecontroller.Program) *Controller {
+// addBeside adds a program to the sidecars of a plugin.
+func (ds *Drivers) addBeside(p *Plugin, program, name string, start func(fakecontroller.Cluster) fakecontroller.Program) *Controller {
 	s := &Controller{Controller: fakecontroller.Controller{Name: name, Start: start}, Sidecar: program}
 	ds.Controllers.AddSidecar(s)
 	p.beside = append(p.beside, s)

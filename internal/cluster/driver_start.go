@@ -12,15 +12,15 @@ import (
 )
 
 // Add adds a driver, and starts it unless it is installed later.
-func (ds *Drivers) Add(d *Driver, objects *Objects) error {
+func (ds *Drivers) Add(d *Driver) error {
 	d.Nodes, d.elections = map[string]*Plugin{}, map[string]*sidecar.Election{}
-	d.deployment = Deployment{World: ds.World, Objects: objects, Version: d.first()}
+	d.deployment = Deployment{World: ds.World, Objects: ds.Objects, Version: d.first()}
 	ds.All = append(ds.All, d)
 	if d.Later {
 		d.before, _ = d.holds()
 		return nil
 	}
-	return ds.Start(d)
+	return ds.start(d)
 }
 
 // SeeMachines notes the mounts and processes of all machines.
@@ -33,9 +33,9 @@ func (ds *Drivers) SeeMachines() {
 	}
 }
 
-// Start starts a driver's plugins and their registrars, and makes its CSIDriver
+// start starts a driver's plugins and their registrars, and makes its CSIDriver
 // object.
-func (ds *Drivers) Start(d *Driver) error {
+func (ds *Drivers) start(d *Driver) error {
 	// Stand-ins outlive the programs that they serve.
 	if len(d.standIns) == 0 {
 		if err := ds.startStandIns(d); err != nil {

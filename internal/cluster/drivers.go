@@ -25,6 +25,7 @@ type Drivers struct {
 	Controllers *Controllers
 	Checks      *Checks
 	Awaiting    AwaitingRestart
+	Objects     *Objects
 	// ControlPlanes are the computers on which controller plugins run, one for each replica.
 	ControlPlanes []machine.Machine
 	// Dir returns the directory of the run.
@@ -34,10 +35,17 @@ type Drivers struct {
 	// SnapshotController are the flags of the controller that starts with the first driver that can
 	// make snapshots.
 	SnapshotController fakecontroller.SnapshotControllerOptions
+	// Addons are the programs of CSI-Addons, and AddonsManager the flags of their manager.
+	// AddonsHost is the address of sidecars if the manager is external; otherwise it is empty.
+	Addons        fakecontroller.Addons
+	AddonsManager fakecontroller.AddonsManagerOptions
+	AddonsHost    string
 	// HaveImages says that drivers may run in pods.
 	HaveImages bool
 	// Died are the programs that ended by themselves.
 	Died []judged.Death
+
+	addonsPods addonsPods
 }
 
 // Plugins lists all instances of a driver, the controller's first, then by node in the cluster's

@@ -27,7 +27,7 @@ func (ds *Drivers) addLivenessProbe(p *Plugin) {
 	name = replicaName(name, p)
 	at := sidecar.Target{Driver: d.Name, Node: p.Node, Machine: p.Machine, Socket: p.Socket}
 	endpoint := &livenessprobe.Endpoint{}
-	ds.AddBeside(p, livenessprobe.Name, name, func(fakecontroller.Cluster) fakecontroller.Program {
+	ds.addBeside(p, livenessprobe.Name, name, func(fakecontroller.Cluster) fakecontroller.Program {
 		return livenessprobe.Start(ds.World, ds.Wire, options, at, endpoint)
 	})
 
