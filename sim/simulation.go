@@ -67,20 +67,6 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire = wire.New(c.World)
 	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
-	awaiting := cluster.AwaitingRestart{}
-	c.drivers = &cluster.Drivers{
-		World: c.World, Wire: c.Wire, Nodes: &c.nodes, Controllers: &c.controllers, Awaiting: awaiting, Interrupt: o.Context,
-		Dir: func() string { return r.work.Path() }, SnapshotController: o.SnapshotController, HaveImages: o.hasImages(),
-		Objects: cluster.NewObjects(s), AddonsManager: o.AddonsManager,
-	}
-	c.objects = c.drivers.Objects
-	if o.isOutside(AddonsManager) {
-		c.drivers.AddonsHost = o.loopbackSeen()
-	}
-	c.power = &cluster.Power{Drivers: c.drivers, Cluster: name}
-	faults := cluster.Faults{Power: c.power}
-	c.Wire.Crasher, c.Wire.ReleaseAt = faults, c.drivers.ReleaseAt
-	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.drivers.ProgramAt, c.drivers.ServiceAt, r.unfinished
 	for _, f := range o.Faults {
 		if name != "" { // each cluster counts its own calls
 			own := *f
@@ -89,6 +75,27 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 		c.Wire.Faults.Inject(f)
 	}
 	c.api = sync.OnceValue(c.startAPI)
+	c.assemble()
+	return c
+}
+
+// assemble makes the parts of the cluster.
+func (c *Simulation) assemble() {
+	o := c.options
+	awaiting := cluster.AwaitingRestart{}
+	c.drivers = &cluster.Drivers{
+		World: c.World, Wire: c.Wire, Nodes: &c.nodes, Controllers: &c.controllers, Awaiting: awaiting, Interrupt: o.Context,
+		Dir: func() string { return c.run.work.Path() }, SnapshotController: o.SnapshotController, HaveImages: o.hasImages(),
+		Objects: cluster.NewObjects(c.World.Store), AddonsManager: o.AddonsManager,
+	}
+	c.objects = c.drivers.Objects
+	if o.isOutside(AddonsManager) {
+		c.drivers.AddonsHost = o.loopbackSeen()
+	}
+	c.power = &cluster.Power{Drivers: c.drivers, Cluster: c.cluster}
+	faults := cluster.Faults{Power: c.power}
+	c.Wire.Crasher, c.Wire.ReleaseAt = faults, c.drivers.ReleaseAt
+	c.Wire.ProgramAt, c.Wire.ServiceAt, c.Wire.Work = c.drivers.ProgramAt, c.drivers.ServiceAt, c.run.unfinished
 	users := cluster.Users{World: c.World, Wire: c.Wire, Objects: c.objects, Drivers: c.drivers}
 	c.Wire.Act = users.Act
 	c.controllers.In = fakecontroller.Cluster{World: c.World, Heartbeats: &c.nodes}
@@ -97,7 +104,6 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.startChecks()
 	c.nodes.World, c.nodes.Checks, c.drivers.Checks = c.World, c.checks, c.checks
 	c.machines = cluster.Machines{World: c.World, Layout: o.KubeletDir, Lost: c.power.LostProcessOne}
-	return c
 }
 
 func (c *Simulation) start() error {
