@@ -8,18 +8,12 @@ import (
 
 // startChecks lets the checks of the run follow the cluster.
 func (c *Simulation) startChecks() {
-	c.checks = cluster.NewChecks(cluster.Checked{
-		World: c.World, Wire: c.Wire, Name: c.cluster, NoData: c.options.NoDataCheck, Machines: c.drivers.MachinesOf,
-		Peer: func() *cluster.Checks {
-			if other := c.peer(); other != nil {
-				return other.checks
-			}
-			return nil
-		},
-		Dir:    func() string { return c.run.work.Path() },
-		Serves: c.drivers.Serves, HasProgram: c.drivers.HasProgram,
-	})
-	c.checks.Watch.DriverOf, c.checks.Watch.Programs = c.drivers.DriverOf, c.drivers.ProgramsOf
+	c.checks = cluster.NewChecks(cluster.Checked{Drivers: c.drivers, Name: c.cluster, NoData: c.options.NoDataCheck, Peer: func() *cluster.Checks {
+		if other := c.peer(); other != nil {
+			return other.checks
+		}
+		return nil
+	}})
 }
 
 // peer returns the other cluster of the run; nil without one.

@@ -10,8 +10,6 @@ import (
 	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/judge/program"
 	"github.com/csisim/csisim/internal/judge/verdict"
-	"github.com/csisim/csisim/internal/world/component"
-	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
@@ -30,33 +28,24 @@ type Checks struct {
 
 // Checked is the cluster that is checked.
 type Checked struct {
-	World *component.World
-	Wire  *wire.Wire
-	Name  string // empty for the only cluster of its run
+	*Drivers
+	Name string // empty for the only cluster of its run
 	// NoData leaves out the data check.
 	NoData bool
 	// Peer returns the checks of the other cluster of the run; nil without another cluster.
 	Peer func() *Checks
-	// Dir returns the directory of the run.
-	Dir func() string
-	// Serves reports whether the plugin of a driver on a node runs.
-	Serves func(driver, node string) bool
-	// HasProgram reports whether the plugins of a driver are programs of the run's own.
-	HasProgram func(driver string) bool
-	// Machines returns those of the nodes that a driver knows by an id.
-	Machines func(driver, nodeID string) []machine.Machine
 }
 
 // NewChecks returns the checks of a cluster in which nothing has started. They observe its wire.
 func NewChecks(of Checked) *Checks {
 	c := &Checks{Checked: of, Watch: ledger.NewWatch(of.World.Trace)}
-	c.Watch.Renamed = of.Wire.Renamed
+	c.Watch.Renamed, c.Watch.DriverOf, c.Watch.Programs = of.Wire.Renamed, of.driverOf, of.programsOf
 	c.Wire.Observer, c.Wire.OnFailed = c, c.Orphans.Failed
 	c.startDataCheck()
 	c.startPromises()
 	c.startInvariants()
 	run := program.Run{Trace: c.World.Trace, Report: c.Wire.Report, Renamed: c.Wire.Renamed, Paired: func() bool { return c.Peer() != nil }}
-	c.Remains = program.Remains{Run: run, Dir: of.Dir, HasProgram: of.HasProgram}
+	c.Remains = program.Remains{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
 	c.Orphans, c.Logs = program.Orphans{Run: run}, program.Logs{Run: run}
 	return c
 }
@@ -90,7 +79,7 @@ func (c *Checks) checkDetached(call *trace.Event) {
 	if !ok || call.Code != "" {
 		return
 	}
-	for _, m := range c.Machines(call.Driver, request.GetNodeId()) {
+	for _, m := range c.machinesOf(call.Driver, request.GetNodeId()) {
 		for _, left := range c.Watch.MountedStill(m, call) {
 			c.Wire.Report(left.Undone, left.Verdict)
 		}

@@ -19,7 +19,7 @@ func (c *Checks) startDataCheck() {
 	c.Data.Serves = func(driver, node string) bool {
 		// Its volumes are about to be read and written.
 		c.World.Kernel.Changes("driver " + driver)
-		return c.Serves(driver, node)
+		return c.serves(driver, node)
 	}
 	c.Data.OnViolation = func(u data.Use, v verdict.Verdict) {
 		if v.Remark {

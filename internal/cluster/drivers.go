@@ -171,20 +171,20 @@ func (ds *Drivers) pluginAt(at wire.Site) string {
 	return at.Driver
 }
 
-// Serves reports whether the plugin of a driver on a node runs.
-func (ds *Drivers) Serves(driver, node string) bool {
+// serves reports whether the plugin of a driver on a node runs.
+func (ds *Drivers) serves(driver, node string) bool {
 	p, err := ds.Plugin(driver, node)
 	return err == nil && p.Running
 }
 
-// HasProgram reports whether the plugins of a driver are programs of the run's own.
-func (ds *Drivers) HasProgram(name string) bool {
+// hasProgram reports whether the plugins of a driver are programs of the run's own.
+func (ds *Drivers) hasProgram(name string) bool {
 	d := ds.Find(name)
 	return d != nil && d.IsProgram
 }
 
-// MachinesOf returns those of the nodes that a driver knows by an id.
-func (ds *Drivers) MachinesOf(driver, id string) (all []machine.Machine) {
+// machinesOf returns those of the nodes that a driver knows by an id.
+func (ds *Drivers) machinesOf(driver, id string) (all []machine.Machine) {
 	d := ds.Find(driver)
 	for _, n := range ds.Nodes.All {
 		if d != nil && ds.RegisteredID(d, n.Name) == id {

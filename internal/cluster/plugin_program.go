@@ -110,8 +110,8 @@ func (ds *Drivers) ProgramAt(at wire.Site) *machine.Process {
 	return nil
 }
 
-// DriverOf returns the driver that a process of a machine belongs to, empty if there is none.
-func (ds *Drivers) DriverOf(m machine.Machine, pid int) string {
+// driverOf returns the driver that a process of a machine belongs to, empty if there is none.
+func (ds *Drivers) driverOf(m machine.Machine, pid int) string {
 	for _, b := range ds.Programs() {
 		if b.Running && b.Machine == m && b.program.PID() == pid {
 			return b.Driver.Name
@@ -120,8 +120,8 @@ func (ds *Drivers) DriverOf(m machine.Machine, pid int) string {
 	return ""
 }
 
-// ProgramsOf are the programs of a driver that run.
-func (ds *Drivers) ProgramsOf(driver string) (all []ledger.Program) {
+// programsOf are the programs of a driver that run.
+func (ds *Drivers) programsOf(driver string) (all []ledger.Program) {
 	for _, b := range ds.Programs() {
 		if b.Driver.Name == driver && b.Running {
 			all = append(all, ledger.Program{Plugin: b.String(), Node: b.Node, Process: b.Process()})
