@@ -15,8 +15,8 @@ import (
 
 const root = "/var/lib/disk"
 
-// cluster runs the driver as Go servers of this process: nothing is mounted on the machine that the
-// test runs on, and there is no socket.
+// cluster runs the driver as Go servers in this process. They mount nothing on the host and need no
+// socket.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	control := machine.NewMemory("controller")
 	c := sim.New(t, append(options, sim.WithServers(disk.Name, sim.Servers{

@@ -1,5 +1,5 @@
-// Package disk is a small CSI driver: a volume is a directory below a root that all nodes share,
-// bind-mounted for pods.
+// Package disk is a small CSI driver. A volume is a directory below a root that all nodes share,
+// and pods get it as a bind mount.
 package disk
 
 import (
@@ -12,8 +12,8 @@ import (
 // Name is the driver's.
 const Name = "disk.example.com"
 
-// Files are the file operations that the driver needs from its machine: the real one, see Host, or
-// that of a test.
+// Files are the file operations that the driver needs from its machine. Host implements them on the
+// real machine, and a test has its own.
 type Files interface {
 	MkdirAll(path string, mode fs.FileMode) error
 	Remove(path string) error

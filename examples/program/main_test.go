@@ -37,7 +37,7 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// cluster runs the driver as programs, one for each node and one for the controller, each with its
+// cluster runs the driver as programs: one for each node and one for the controller. Each has its
 // own view of the machine, as in containers.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	t.Helper()

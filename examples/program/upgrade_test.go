@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// lastRelease is the program of the last release: DISK_LAST_RELEASE, such as one that CI takes from
-// a container image. Without it the tests show the effects of a restart.
+// lastRelease is the path of the last release's program, from DISK_LAST_RELEASE. CI can extract it
+// from a container image. If it is not set, the tests only restart the same program.
 func lastRelease() string { return cmp.Or(os.Getenv("DISK_LAST_RELEASE"), plugin) }
 
 func started(program string) []string {

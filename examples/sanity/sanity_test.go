@@ -1,5 +1,5 @@
-// Package sanity tests the disk driver from both sides: csi-sanity makes each call by itself and
-// checks the answers against the CSI spec, csisim makes them as Kubernetes does.
+// Package sanity tests the disk driver from both sides. csi-sanity makes each call separately and
+// checks the answers against the CSI spec. csisim makes the calls in the order of Kubernetes.
 package sanity
 
 import (

@@ -1,6 +1,6 @@
-// Tutorial is a small CSI driver with one mistake, which
-// docs/tutorials/first-ten-minutes.md finds and mends. A volume is a directory
-// below a root that all nodes share; a node binds it to the path that a pod uses.
+// Tutorial is a small CSI driver with one mistake, which docs/tutorials/first-ten-minutes.md finds
+// and corrects. A volume is a directory below a root that all nodes share. A node bind-mounts it at
+// the path that a pod uses.
 package main
 
 import (
