@@ -17,7 +17,7 @@ type AddonsSidecar struct {
 	// it: the sidecar starts when the pod has an address, and ends with the pod. Default: csisim
 	// creates a pod for it.
 	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address; default one in kube-system that is made for it."`
-	// Node is the node of the plugin that it runs beside. Default: the controller plugin.
+	// Node is the node of the plugin. Default: the controller plugin.
 	Node string `json:"node,omitempty" example:"node-a" doc:"The node of the plugin that it runs beside; default the controller plugin."`
 	// NodeID is its flag --node-id. Default: Node, or the first node of the cluster.
 	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`

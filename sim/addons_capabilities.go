@@ -15,16 +15,17 @@ import (
 
 // AddonsPromise is a driver's promise about CSI-Addons.
 type AddonsPromise struct {
-	// Capabilities are the capabilities of the controller plugin and of the plugins of nodes, by
-	// the names that a CSIAddonsNode shows, such as reclaim_space.OFFLINE.
+	// Capabilities are the capabilities of the controller plugin and the node plugins. The keys are
+	// names as in a CSIAddonsNode, such as reclaim_space.OFFLINE.
 	Capabilities map[string]bool
-	// Clients are the address ranges of each node, where its plugin knows them.
+	// Clients are the address ranges of each node that its plugin reports.
 	Clients map[string][]string
 }
 
-// AddonsPromises requests the capabilities of CSI-Addons from the plugins of a driver: none, if
-// they do not serve its identity. The requests are no part of the run. If the program of a plugin
-// has exited, it promises nothing: expect.Alive judges that. The error is an *EnvironmentError.
+// AddonsPromises requests the CSI-Addons capabilities of a driver's plugins. It returns none if
+// they do not serve the identity of CSI-Addons. The requests are no part of the run. A plugin with
+// an exited program promises nothing; expect.Alive judges the exit. The error is an
+// *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {
 	promise := AddonsPromise{Capabilities: map[string]bool{}, Clients: map[string][]string{}}
 	for _, p := range c.drivers.Plugins(c.drivers.Find(name)) {
@@ -59,7 +60,7 @@ func (a AddonsPromise) learn(p *cluster.Plugin) error {
 			}
 		}
 		if status.Code(err) == codes.Unimplemented {
-			return nil // a trial says so
+			return nil // the trial reports it
 		}
 		return err
 	})

@@ -8,10 +8,10 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Always requires a condition of the test at the end of each instant of virtual time, from this
-// call on, whatever the order and the faults of a search. holds reads the cluster, and must change
-// nothing. The test fails at its end if there was an instant at which it was false. because is the
-// reason for the condition, and is printed.
+// Always requires a condition to hold at the end of each instant of virtual time from this call on,
+// in any order and with any fault of a search. holds reads the cluster and must not change it. The
+// test fails at its end if the condition was false at some instant. because gives the reason for
+// the condition, and is printed.
 func (c *Cluster) Always(because string, holds func(*Simulation) bool) {
 	c.t.Helper()
 	c.onlySimulated("Always", "a real cluster has no instants: say it with Expect, or in a search")

@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// API is the cluster as a Kubernetes API server shows it, for clients in this
-// process and, served by net/http, for others. It is safe for concurrent use.
+// API is the cluster's Kubernetes API server. Clients in this process use it directly, and net/http
+// can serve it to others. It is safe for concurrent use.
 //
-// The first call turns it on: its watches do not see earlier writes.
+// The first call starts it; its watches do not deliver earlier writes.
 func (c *Simulation) API() *apiserver.Server { return c.api() }
 
-// startAPI turns it on, with the components that only its clients need.
+// startAPI starts it, with the components that only its clients need.
 func (c *Simulation) startAPI() *apiserver.Server {
 	server := apiserver.New(c.World.Store, apiserver.Options{
 		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.options.dial},
@@ -33,11 +33,11 @@ func (c *Simulation) startAPI() *apiserver.Server {
 	return server
 }
 
-// RESTConfig is for clients of any kind, those of controller-runtime as well. They
-// do not use a socket.
+// RESTConfig configures clients of any kind, including those of controller-runtime. They do not use
+// a socket.
 func (c *Simulation) RESTConfig() *rest.Config {
 	config := c.API().Config()
-	config.ContentConfig = rest.ContentConfig{} // not all that is served has a protobuf form
+	config.ContentConfig = rest.ContentConfig{} // some resources have no protobuf form
 	return config
 }
 
@@ -56,8 +56,8 @@ func (c *Simulation) SnapshotClient() snapshots.Interface {
 	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }
 
-// Live runs the cluster by the real clock, speed times as fast, until ctx is done or an unexpected
-// error occurs: one second of the real clock is speed seconds of the cluster.
+// Live runs the cluster by the real clock, until ctx is done or an unexpected error occurs. One
+// second of the real clock is speed seconds of the cluster.
 func (c *Simulation) Live(ctx context.Context, speed float64) error {
 	c.run.gate.While(func() { c.World.Kernel.RunLive(ctx.Done(), speed) })
 	return c.World.Kernel.Err()

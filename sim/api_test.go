@@ -108,7 +108,7 @@ func TestParallelClustersKnowNothingOfEachOther(t *testing.T) {
 	}
 }
 
-// The snapshot kinds, which client-go does not know, are listed and applied as all others are.
+// The snapshot kinds, which client-go does not know, can be listed and applied like all others.
 func TestSnapshotsAreListedAndApplied(t *testing.T) {
 	c := mockCluster(t)
 	client := dynamic.NewForConfigOrDie(c.RESTConfig())

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// Apply creates an object or changes it to the given one, as kubectl apply does: it removes fields
-// that an earlier Apply set and this one leaves out, and keeps fields that others set. It returns
+// Apply creates an object or changes it to the given one, as kubectl apply does. It removes fields
+// that an earlier Apply set and this one omits, and keeps fields of other writers. It returns
 // "created", "configured" or "unchanged".
 func (c *Simulation) Apply(obj store.Object) (verb string, err error) {
 	if err := c.Powered(); err != nil {
@@ -23,6 +23,6 @@ func (c *Simulation) Delete(res *store.Resource, key store.Key, opts ...store.De
 	return err
 }
 
-// DefineCSIAddons defines the kinds of CSI-Addons that are not defined yet. The first object of one
-// of these kinds that is applied has the same effect.
+// DefineCSIAddons defines the kinds of CSI-Addons that are not defined yet. Applying the first
+// object of one of these kinds has the same effect.
 func (c *Simulation) DefineCSIAddons() error { return c.objects.DefineCSIAddons() }

@@ -21,9 +21,9 @@ import (
 
 const benchDriver = "mock.csi.csisim.dev"
 
-// benchCluster is a cluster with the mock driver and a storage class of its own. Its
-// sidecars are set up for scale: with their default limit of five requests to the API
-// server in a second, thousands of volumes would take them hours of virtual time. C-LIB-7
+// benchCluster is a cluster with the mock driver and a storage class of its own. Its sidecars are
+// configured for scale. Their default limit of five API requests per second would stretch thousands
+// of volumes over hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {
 	b.Helper()
 	scale := sim.SidecarFlags{KubeAPIQPS: sidecar.Unlimited}
@@ -84,8 +84,8 @@ func remove(b *testing.B, c *sim.Simulation, resource, name string) {
 	must(b, c.Delete(res, store.Key{Namespace: "default", Name: name}))
 }
 
-// lifecycles takes n volumes through their whole life: claim, pod, attach, stage,
-// publish, and all the way back. They live at once, spread over the nodes.
+// lifecycles takes n volumes through their whole life: claim, pod, attach, stage, publish, and all
+// the way back. All of them exist at the same time, spread over the nodes.
 func lifecycles(b *testing.B, c *sim.Simulation, n int) {
 	b.Helper()
 	nodes := c.Nodes()
@@ -117,7 +117,8 @@ func cpuTime(b *testing.B) time.Duration {
 }
 
 // BenchmarkVolumeLifecycle measures the cost of one volume. A core handles 1,000 volumes in a
-// second; with a hundred times as many volumes, each costs at most 1.3 times as much.
+// second. With a hundred times as many volumes, the cost of each volume grows at most by the factor
+// 1.3.
 func BenchmarkVolumeLifecycle(b *testing.B) {
 	for _, n := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprintf("volumes=%d", n), func(b *testing.B) {
@@ -139,8 +140,8 @@ func BenchmarkVolumeLifecycle(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandNodes is the largest cluster that a developer's machine has to
-// bear: 1,000 nodes and 10,000 pods with a volume each, in 15 s and 1 GiB.
+// BenchmarkThousandNodes is the largest cluster that a developer's machine must handle: 1,000 nodes
+// and 10,000 pods with a volume each, in 15 s and 1 GiB.
 func BenchmarkThousandNodes(b *testing.B) {
 	for b.Loop() {
 		c := benchCluster(b, 1000)
@@ -164,7 +165,7 @@ func peakMemory(b *testing.B) float64 {
 }
 
 // BenchmarkBasicScenario measures a cluster with the life of one volume, from the cluster's start
-// to its end: at most 5 ms, since a suite has hundreds of them.
+// to its end. It may take 5 ms, since a suite has hundreds of them.
 func BenchmarkBasicScenario(b *testing.B) {
 	for b.Loop() {
 		c := benchCluster(b, 2)

@@ -41,8 +41,8 @@ func TestWithoutAFaultSpaceTheStrategyIsAskedForNoFault(t *testing.T) {
 	}
 }
 
-// Whatever becomes of a write, its writer tries again or is started again, and the pod comes to
-// run.
+// Whatever the outcome of a write is, its writer retries or is restarted, and the pod runs in the
+// end.
 func TestWritersRetryAfterAnyOutcome(t *testing.T) {
 	writes := []string{
 		"update of csinodes node-a by kubelet/node-a", "patch status of pods default/web by kubelet/node-a",

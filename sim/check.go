@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// check returns the first mistake that can be seen without starting anything.
+// check returns the first mistake that it finds without starting anything.
 func (o Options) check() error {
 	if err := o.FeatureGates.Validate(); err != nil {
 		return &ConfigError{Subject: "feature gates", Problem: err.Error()}

@@ -9,9 +9,9 @@ import (
 type Pace = kernel.Pace
 
 const (
-	// Instant: the clock stops during calls, which take no virtual time.
+	// Instant: the clock stops during calls, so calls take no virtual time.
 	Instant = kernel.Instant
-	// Measured: a call takes as much virtual time as its driver takes real time, calls overlap as
+	// Measured: a call takes as much virtual time as the driver needs real time. Calls overlap as
 	// they do in the driver, and waits of Kubernetes take no real time. Runs with the same seed
 	// differ.
 	Measured = kernel.Measured
@@ -20,7 +20,7 @@ const (
 )
 
 // Latency is the time that a service behind the driver takes for a call: a mean, and the largest
-// difference from it as a share from 0 to 1.
+// deviation as a share of it from 0 to 1.
 type Latency = wire.Latency
 
 // ParseLatency reads "2s" or "2s±20%".

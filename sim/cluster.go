@@ -34,16 +34,16 @@ type Cluster struct {
 	evidence   *expect.Evidence
 	allowed    struct{ leftovers, violations expect.Allowed }
 	record     *record
-	life       *life // nil unless it lives by the real clock
+	life       *life // nil unless it runs by the real clock
 	always     []*always
 }
 
 // New creates a cluster for a test and runs it until all nodes are Ready and all drivers
-// registered. At the end of the test, New's cleanup lets the cluster come to rest and closes it. It
-// fails the test if anything was left behind, if a driver broke the CSI spec, or if a pod lost its
-// data. Tests with clusters of their own can run in parallel.
+// registered. At the end of the test, a cleanup of New settles the cluster and closes it. It fails
+// the test if anything was left behind, if a driver broke the CSI spec, or if a pod lost its data.
+// Tests with clusters of their own can run in parallel.
 //
-// With the flag -csisim.on of go test, New uses a real cluster; see package sim/kind.
+// With the flag -csisim.on of go test, New uses a real cluster: see package sim/kind.
 func New(t T, opts ...Option) *Cluster {
 	t.Helper()
 	o := optionsOf(opts)
@@ -56,8 +56,8 @@ func New(t T, opts ...Option) *Cluster {
 }
 
 // NewPair creates two clusters for a test, each as New does. Both share one virtual time: a call
-// that advances it in one cluster advances it in the other. Both have the same options, but each
-// has its own API, nodes and controllers; StartPair describes the state that their drivers share.
+// that advances it in one cluster advances it in the other. Both have the same options, but
+// separate APIs, nodes and controllers. StartPair describes the state that their drivers share.
 func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 	t.Helper()
 	if isPromoted() {
@@ -96,7 +96,8 @@ func (c *Cluster) begin(o Options) {
 // settleLimit is the virtual time that unfinished work may take.
 const settleLimit = 10 * time.Minute
 
-// end closes the clusters of a test, and fails the test for problems that it has not looked for.
+// end closes the clusters of a test, and fails the test for problems that it has not looked up
+// itself.
 func end(clusters ...*Cluster) {
 	t := clusters[0].t
 	t.Helper()
@@ -119,7 +120,7 @@ func (c *Cluster) judge() {
 	c.t.Helper()
 	kept := []expect.Expectation{expect.Alive(c.allowed.violations), expect.Violations(c.allowed.violations), expect.Mounts{}, expect.Data{}}
 	if !c.t.Failed() {
-		// Work that never ends shows in the things that it leaves behind.
+		// The leftovers show any work that never ends.
 		_ = c.world.Settle(settleLimit)
 		if c.simulation != nil { // containers of a real cluster are the test's own
 			c.simulation.ReadData()

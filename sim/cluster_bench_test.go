@@ -26,8 +26,8 @@ func (w *within) end() {
 	}
 }
 
-// BenchmarkClusterInTest is a cluster of two nodes with a driver, from New to the end
-// of the test: at most 2 ms and 200 KiB, since a suite has a cluster in each test.
+// BenchmarkClusterInTest is a cluster of two nodes with a driver, from New to the end of the test.
+// It may take 2 ms and 200 KiB, since a suite has a cluster in each test.
 func BenchmarkClusterInTest(b *testing.B) {
 	b.ReportAllocs()
 	before := cpuTime(b)
@@ -39,8 +39,8 @@ func BenchmarkClusterInTest(b *testing.B) {
 	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/cluster")
 }
 
-// BenchmarkParallelTestsWithInformers is 50 tests at once, each with informers that
-// see its pod run: at most 1 s.
+// BenchmarkParallelTestsWithInformers runs 50 tests at once, each with informers that see its pod
+// run. It may take 1 s.
 func BenchmarkParallelTestsWithInformers(b *testing.B) {
 	before := cpuTime(b)
 	for b.Loop() {

@@ -2,7 +2,7 @@ package sim
 
 import "github.com/csisim/csisim/drivers/fault"
 
-// Restart kills programs and starts them again at once: they lose their memory.
+// Restart kills programs and starts them again at once. They lose their memory.
 func (c *Cluster) Restart(components ...Component) {
 	c.t.Helper()
 	for _, component := range components {
@@ -37,9 +37,9 @@ func (c *Cluster) each(verb string, do func(Component) error, components []Compo
 	}
 }
 
-// Upgrade replaces the pods of plugins by pods of another release of their driver, as a rolling
-// update does, one after the other: SIGTERM, and a fresh container. Without plugins it replaces all
-// of them. FirstVersion is a rollback.
+// Upgrade replaces the pods of plugins by pods of another release of their driver. Like a rolling
+// update, it replaces one pod after the other: SIGTERM, then a fresh container. Without plugins it
+// replaces all of them. FirstVersion is a rollback.
 func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 	c.t.Helper()
 	simulation, simulated := c.world.(*Simulation)
@@ -55,7 +55,7 @@ func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 	}
 }
 
-// allPlugins are the plugins of all drivers: those of nodes, then the controller plugins.
+// allPlugins are the plugins of all drivers: first the node plugins, then the controller plugins.
 func (c *Simulation) allPlugins() (all []Plugin) {
 	for _, d := range c.drivers.All {
 		for _, node := range c.DriverNodes(d.Name) {
@@ -69,7 +69,7 @@ func (c *Simulation) allPlugins() (all []Plugin) {
 }
 
 // PowerOff cuts the power of a node: its kubelet, containers, driver programs and mounts end at
-// once. Its files stay, except those that driver programs have written to its disk and not synced.
+// once. Its files stay, except unsynced writes of driver programs to its disk.
 func (c *Cluster) PowerOff(node string) {
 	c.t.Helper()
 	c.do("power off "+node, func() error { return c.world.PowerOff(node) })

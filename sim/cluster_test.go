@@ -50,7 +50,7 @@ func faultyMock(misbehaviour string) sim.Option {
 	return sim.WithMock(mock.Options{Name: driver, ListVolumes: true, Faulty: []string{misbehaviour}})
 }
 
-// lifeOf takes the pod web and its claim through their lives.
+// lifeOf runs the lives of the pod web and its claim.
 func lifeOf(c *sim.Cluster) {
 	c.Apply(storage, pod("web", "node-a"))
 	c.Until(running)
@@ -288,8 +288,8 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	assert.Contains(t, string(second), `"expected":"pod web in phase Running"`)
 }
 
-// Without a package that goes to real clusters the flag is an error that names it. Tests of
-// features that no real cluster has are skipped at once.
+// If no imported package opens real clusters, the flag is an error that names such a package. Tests
+// of features that no real cluster has are skipped at once.
 func TestARealClusterTakesItsPackage(t *testing.T) {
 	setFlag(t, "csisim.on", "kind")
 	seen := failing(t, func(f *testOf) { sim.New(f) })

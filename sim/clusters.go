@@ -19,7 +19,7 @@ import (
 // run is the part that clusters with the same virtual time share; most runs have one cluster.
 type run struct {
 	kernel   *kernel.Kernel
-	trace    *trace.Recorder // of the only cluster, or of events that belong to none of several
+	trace    *trace.Recorder // of the only cluster, or of events of no single cluster
 	gate     *cluster.Gate
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
@@ -55,9 +55,9 @@ func newRun(o Options) *run {
 }
 
 // StartPair creates two clusters, each as Start does. They have the same shape, and share one
-// virtual time and one trace; each has its own API, nodes and controllers. A Mock has a site in
-// each and replicates volumes between them; programs find the name of their cluster in {{.Cluster}}
-// and share {{.StateDir}}.
+// virtual time and one trace. Each has its own API, nodes and controllers. A Mock has a site in
+// each cluster and replicates volumes between them. Programs find the name of their cluster in
+// {{.Cluster}} and share {{.StateDir}}.
 func StartPair(o Options, names [2]string) (pair [2]*Simulation, err error) {
 	o = o.withDefaults()
 	if err := cmp.Or(checkPair(o, names), o.check()); err != nil {
@@ -111,7 +111,7 @@ func (r *run) recorder(cluster string) *trace.Recorder {
 // Trace records the whole run: this cluster and those that share its virtual time.
 func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
 
-// FollowStates begins to keep at most so many states of the run, first the conditions that
+// FollowStates starts to keep a limited number of the run's states, first the conditions that
 // processes wait for.
 func (c *Simulation) FollowStates(most int) {
 	c.run.trace.KeepStates(most)
@@ -131,7 +131,7 @@ func (r *run) end() {
 	r.trace.Close()
 }
 
-// leave removes a closed cluster from the run; the last one also removes the directory.
+// leave removes a closed cluster from the run. The last one also removes the run's directory.
 func (r *run) leave(c *Simulation) error {
 	r.clusters = slices.DeleteFunc(r.clusters, func(other *Simulation) bool { return other == c })
 	if len(r.clusters) > 0 || r.work == nil {

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/csisim/csisim/internal/world/trace"
 
-// Component is a program of the cluster that can be ended and started: a Kubelet, a
-// Plugin, a PluginRegistrar or a Controller.
+// Component is a program of the cluster that can be stopped and started: a Kubelet, a Plugin, a
+// PluginRegistrar or a Controller.
 type Component interface {
 	kill(*Simulation) error
 	stop(*Simulation) error
@@ -14,18 +14,17 @@ type Component interface {
 // Kubelet is the kubelet of the node of that name.
 type Kubelet string
 
-// Controller is a controller, such as "attachdetach", a sidecar with its driver, such
-// as "csi-attacher/disk.example.com", or "kube-controller-manager" for all that are
-// part of it.
+// Controller is a controller such as "attachdetach", or a sidecar with its driver such as
+// "csi-attacher/disk.example.com". "kube-controller-manager" means all of its controllers.
 type Controller string
 
-// Plugin is a driver's plugin on a node, or its controller plugin if there is no node.
+// Plugin is a driver's plugin on a node; without a node, its controller plugin.
 type Plugin struct {
 	Driver, Node string
 	// Alone leaves the registrar running when the plugin is stopped: the kubelet keeps the driver
-	// registered. Default: false, both are stopped, like a pod with both containers.
+	// registered. Default: false, both stop, like a pod with both containers.
 	Alone bool
-	// WithSocket removes the socket file when the plugin is killed, like a directory that is
+	// WithSocket also removes the socket file when the plugin is killed, as if the directory were
 	// deleted with its container. Default: false, the file stays.
 	WithSocket bool
 }

@@ -20,15 +20,15 @@ import (
 // VolumeFile is a file in the root of a pod's volume.
 type VolumeFile struct {
 	Content string
-	// UID and GID own it.
+	// UID and GID are its owner and group.
 	UID, GID int
 	// Mode are its permissions.
 	Mode fs.FileMode
 }
 
-// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod, as a
-// container would that runs as the file's user and group. In a directory with setgid the file gets
-// the directory's group.
+// WriteVolumeFile writes a file into the root of a volume, given by its name in the pod. It writes
+// like a container that runs as the file's user and group. In a directory with setgid, the file
+// gets the directory's group.
 func (c *Simulation) WriteVolumeFile(pod store.Key, volumeName, name string, f VolumeFile) error {
 	m, dir, err := c.published(pod, volumeName, name)
 	if err != nil {
@@ -91,19 +91,18 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	return n.Machine, dir, nil
 }
 
-// RunsAs returns the user and group of a pod's containers: of the first one, otherwise the pod's,
-// otherwise root.
+// RunsAs returns the user and group of a pod's containers: those of the first container, otherwise
+// those of the pod, otherwise root.
 func (c *Simulation) RunsAs(key store.Key) (uid, gid int) {
 	pod, _ := store.Get[*corev1.Pod](c.World.Store, key)
 	return workload.RunsAs(pod)
 }
 
-// Life describes the ends of the instances of a container that is a record: after which time, and
-// with which exit code.
+// Life describes when the instances of a record container end, and with which exit codes.
 type Life = fakekubelet.Life
 
-// ExitContainer ends a container of a pod like a process that exits with a code; the name may be
-// empty if the pod has only one. The kubelet goes on as the pod's restart policy says. The
+// ExitContainer ends a container of a pod like a process that exits with a code. The name may be
+// empty if the pod has only one container. The kubelet then follows the pod's restart policy. The
 // container must be a record.
 func (c *Simulation) ExitContainer(key store.Key, container string, code int) error {
 	wrong := func(err error) error {

@@ -73,7 +73,7 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 		expect.Object{Ref: "cm/c"},
 	)
 
-	// A client sees them, and its changes are seen.
+	// Clients see them, and the cluster sees the changes of clients.
 	client := c.DynamicClient().Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Namespace("default")
 	seen, err := client.Get(t.Context(), "w", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -84,8 +84,8 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 	require.NoError(t, err)
 	c.Until(expect.Object{Ref: "widget/w", Phase: "Good"})
 
-	// Fields that the last Apply had and this one leaves out are removed, and fields that others
-	// set are kept.
+	// Apply removes fields that the last Apply set and this one omits. Fields of other writers
+	// stay.
 	c.Apply("{apiVersion: example.com/v1, kind: Widget, metadata: {name: w}, spec: {}}")
 	c.Expect(expect.Object{Ref: "widget/w", Phase: "Good", Fields: map[string]any{"spec": map[string]any{"size": 5, "color": nil}}})
 	c.Delete("widget/*", "crd/widgets.example.com")
@@ -128,7 +128,7 @@ func TestMistakesOfACustomResourceAreReported(t *testing.T) {
 	}
 }
 
-// A pod of the driver and its objects may be given in any of the forms.
+// A pod of the driver and its objects may be given in each of these forms.
 func TestAnUnstructuredPodIsAPod(t *testing.T) {
 	c := sim.New(t, withMock)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod("web", "node-a"))

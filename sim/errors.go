@@ -29,8 +29,7 @@ type StuckError struct {
 	After time.Duration
 	// Waiting has a line for each group of processes that waits.
 	Waiting []string
-	// Changing has a line for each object that components kept changing while the cluster should
-	// have settled.
+	// Changing has a line for each object that components kept changing instead of settling.
 	Changing []string
 	// Refused has a line for each driver that a kubelet has refused to register.
 	Refused []string
@@ -42,7 +41,7 @@ const (
 	stuck    verdict.Form = "can never come true"
 )
 
-// Verdict returns the verdict on the wait. It found the condition and the time that was given.
+// Verdict returns the verdict on the wait. It names the condition and the limit of the wait.
 func (e *StuckError) Verdict() verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.Progress, Form: timedOut, Found: []string{e.What, e.After.String()}}
 	s := verdict.Say("%s: %s", verdict.Kept(timedOut), verdict.Quoted(e.What)).Aside(" (after %v of cluster time)", e.After.Round(time.Millisecond))

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// example takes the place of the *testing.T that a test has.
+// example stands in for the *testing.T of a test.
 type example struct{ cleanups []func() }
 
 func (*example) Helper()                         {}
@@ -24,7 +24,7 @@ func (*example) Errorf(text string, args ...any) { fmt.Printf(text+"\n", args...
 func (*example) FailNow()                        { os.Exit(1) }
 func (e *example) Cleanup(f func())              { e.cleanups = append(e.cleanups, f) }
 
-// end runs at the end of a test: things that are left behind fail it.
+// end runs at the end of a test, and reports leftovers.
 func (e *example) end() {
 	for _, f := range e.cleanups {
 		f()
@@ -68,7 +68,7 @@ func ExampleCluster_Inject() {
 	// Output: nothing is left behind
 }
 
-// The kubelet is restarted, and the driver dies while its pod runs.
+// The kubelet restarts, and the driver crashes while its pod runs.
 func ExampleCluster_Restart() {
 	t := &example{}
 	c := sim.New(t, sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev"}))

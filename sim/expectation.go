@@ -7,14 +7,14 @@ import (
 )
 
 // Expect checks expectations at this point: expect.Object, expect.Event, expect.Calls and others.
-// It checks all of them; each that does not hold fails the test.
+// It checks all of them, and fails the test for each that does not hold.
 func (c *Cluster) Expect(expectations ...expect.Expectation) {
 	c.t.Helper()
 	c.report(c.evidence, expectations...)
 }
 
-// ExpectCalls expects that the driver received CSI calls in this order; there may be others between
-// them. A call is an expect.Call or a method's name, in which * stands for any letters.
+// ExpectCalls expects that the driver received CSI calls in this order. Other calls may occur
+// between them. A call is an expect.Call or the name of a method, in which * matches any letters.
 func (c *Cluster) ExpectCalls(calls ...any) {
 	c.t.Helper()
 	c.Expect(expect.Calls{Patterns: c.patterns(calls)})
@@ -36,21 +36,21 @@ func (c *Cluster) ExpectNoCalls(calls ...any) {
 }
 
 // ExpectNothingLeft expects that each mount, directory, process and object belongs to a pod, claim,
-// volume or attachment at this point, except for those that AllowLeftovers allows. The end of a
-// test checks this anyway.
+// volume or attachment at this point. AllowLeftovers lists exceptions. The end of a test checks
+// this anyway.
 func (c *Cluster) ExpectNothingLeft() {
 	c.t.Helper()
 	c.Expect(expect.Leftovers(c.allowed.leftovers))
 }
 
-// AllowLeftovers allows things to be left behind: patterns such as "mount */globalmount on node-a",
-// in which * stands for any text.
+// AllowLeftovers allows leftovers by patterns such as "mount */globalmount on node-a", in which *
+// matches any text.
 func (c *Cluster) AllowLeftovers(patterns ...string) {
 	c.allowed.leftovers.Patterns = append(c.allowed.leftovers.Patterns, patterns...)
 }
 
-// AllowViolations allows breaches of the CSI spec by drivers, as patterns of their reports, in
-// which * stands for any text.
+// AllowViolations allows breaches of the CSI spec by drivers. Its patterns match the reports of
+// breaches, and * matches any text.
 func (c *Cluster) AllowViolations(patterns ...string) {
 	c.allowed.violations.Patterns = append(c.allowed.violations.Patterns, patterns...)
 }
@@ -61,7 +61,7 @@ func (c *Cluster) FromHere() {
 	c.world.Exclusively(func() { c.evidence.Since = c.world.Last() })
 }
 
-// patterns are calls given by name or in full.
+// patterns returns patterns of calls, each given by its name or in full.
 func (c *Cluster) patterns(given []any) []expect.Call {
 	c.t.Helper()
 	all := make([]expect.Call, len(given))
@@ -79,7 +79,7 @@ func (c *Cluster) patterns(given []any) []expect.Call {
 }
 
 // report fails the test for expectations that do not hold. It fails the test outside of the
-// cluster, because then the failure names the line of the test.
+// cluster's code, so that the failure names the line of the test.
 func (c *Cluster) report(ev *expect.Evidence, expectations ...expect.Expectation) {
 	c.t.Helper()
 	var failures []*expect.Failure

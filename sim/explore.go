@@ -29,23 +29,23 @@ type Exploration struct {
 	OrdersOnly bool
 	// Budget bounds the faults in a run. Default: 3.
 	Budget int
-	// Deviations is the number of decisions, besides faults, that a run of the strategy exhaustive
-	// takes differently from the calm run. Default: 0.
+	// Deviations is the number of decisions, besides faults, in which a run of the strategy
+	// exhaustive differs from the calm run. Default: 0.
 	Deviations int
 	// Jobs is the number of concurrent runs. Default: 1.
 	Jobs int
 }
 
-// Explore runs a test many times, with other orders of processes, with stale views and with faults
-// at driver calls and writes to the API, until it has made all its runs. The test creates its
-// cluster with the given option and the given T; each run has a fresh cluster and driver. Explore
-// shrinks a failure to the few decisions that it needs. The outer test then fails with them, and
-// Explore keeps them in testdata/explore, in a file for each failure, which the next go test tries
-// first. A test without expectations still fails for things that are left behind, for lost data,
-// and for breaches of the CSI spec.
+// Explore runs a test many times until it has made all its runs. The runs differ in the order of
+// processes, in stale views, and in faults at driver calls and API writes. The test creates its
+// cluster with the given option and the given T. Each run has a fresh cluster and driver. Explore
+// shrinks a failure to the few decisions that it needs. The outer test then fails with them.
+// Explore keeps each failure in a file in testdata/explore, which the next go test tries first. A
+// test without expectations still fails for leftovers, for lost data, and for breaches of the CSI
+// spec.
 //
-// Expectations must hold in every order and with every fault: wait for things that must happen, and
-// do not count calls.
+// Expectations must hold in every order and with every fault: wait for state, and do not count
+// calls.
 func Explore(t T, o Exploration, test func(t T, explored Option)) {
 	t.Helper()
 	if isPromoted() {

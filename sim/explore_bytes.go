@@ -7,11 +7,11 @@ import (
 	"github.com/csisim/csisim/internal/explore"
 )
 
-// WithBytes makes the decisions of the run from bytes, as go test -fuzz generates them: each four
-// bytes are one decision that is not the calm one, and no bytes are the calm run. Faults of the
-// kinds may happen, by default all, as many as the bytes say. The fuzzer finds more if it starts
-// from single faults: 0, a number, 0, another number is one of the faults at the point of that
-// number. A plain go test makes these runs, too.
+// WithBytes reads the decisions of the run from bytes, as go test -fuzz generates them. Each four
+// bytes are one decision that differs from the calm run; no bytes are the calm run. Faults of the
+// given kinds may happen, by default of all kinds. The bytes determine their number. The fuzzer
+// finds more if it starts from single faults. The bytes 0, N, 0, M are fault M at point N. A plain
+// go test makes these runs, too.
 //
 //	func FuzzLifecycle(f *testing.F) {
 //		for point := range byte(50) {

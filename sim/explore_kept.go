@@ -17,7 +17,7 @@ import (
 // kept is the directory with the failures of an explored test.
 type kept struct{ dir string }
 
-// keptFailure is a failure of an explored test, and the decisions that lead to it.
+// keptFailure is a failure of an explored test, with the decisions that lead to it.
 type keptFailure struct {
 	Test    string           `json:"test" want:"required" doc:"The test."`
 	Failure string           `json:"failure" want:"required" doc:"The failure, in words that are the same in every run."`
@@ -44,7 +44,7 @@ func (k kept) write(f *explore.Finding) (string, error) {
 	return file, os.WriteFile(file, text, 0o666)
 }
 
-// fail runs the kept failures again, and fails the test for the first that still occurs.
+// fail runs the kept failures again, and fails the test for the first one that still occurs.
 func (k kept) fail(t T, subject *explored) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(k.dir, "*.yaml"))
@@ -65,8 +65,8 @@ func (k kept) fail(t T, subject *explored) bool {
 	return false
 }
 
-// fail takes the decisions again. It fails the test if they lead to the failure, or if the run no
-// longer offers them.
+// fail takes the decisions again. It fails the test if the decisions lead to the failure, or if the
+// run no longer offers them.
 func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	t.Helper()
 	replay := explore.NewReplay(f.Choices)
@@ -84,7 +84,7 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Text))
 	case unfit == "":
 		return false
-	case len(replay.Taken()) == 0: // it would always pass, whatever the driver does
+	case len(replay.Taken()) == 0: // it would pass with any driver
 		t.Errorf("%s does not fit any more: %s\n  delete it: the search continues without it, and keeps its findings", name, unfit)
 	default: // a corrected driver may run differently
 		t.Logf("%s does not fit any more: %s", name, unfit)
@@ -93,7 +93,7 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	return true
 }
 
-// among is the index of the failure among those that a run shows; negative if the run does not show
+// among is the index of the failure among the failures of a run; negative if the run does not show
 // it.
 func (f *keptFailure) among(all []explore.Shown) int {
 	return slices.IndexFunc(all, func(s explore.Shown) bool { return s.Name == f.Failure })

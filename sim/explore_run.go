@@ -17,7 +17,7 @@ import (
 type explored struct {
 	name   string
 	space  fault.Space
-	learns bool // the strategy of the search learns from the events of earlier runs
+	learns bool // the strategy uses the events of earlier runs
 	test   func(T, Option)
 }
 
@@ -51,8 +51,7 @@ func (a *attempt) shown() (all []explore.Shown) {
 	return all
 }
 
-// attempt is the T of one run of a test that is explored: its failures fail the run, and not the
-// test.
+// attempt is the T of one run of an explored test. Its failures fail only the run.
 type attempt struct {
 	name     string
 	failures []verdict.Verdict
@@ -75,7 +74,7 @@ func (a *attempt) Errorf(format string, args ...any) {
 	a.add(verdict.Plain(first), text)
 }
 
-// add keeps a verdict with all words of its failure.
+// add keeps a verdict and the full text of its failure.
 func (a *attempt) add(v verdict.Verdict, text string) {
 	v.Text = text
 	a.failures = append(a.failures, v)
@@ -86,7 +85,7 @@ type judges interface {
 	add(v verdict.Verdict, text string)
 }
 
-// FailNow unwinds the test; its caller has given the reason.
+// FailNow unwinds the test after its caller has reported the reason.
 func (a *attempt) FailNow() {
 	if !a.Failed() {
 		a.Errorf("the test failed without saying why")

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// life is a volume's life in a test that is explored, with a driver that makes mistakes.
+// life runs a volume's life in an explored test, with a driver that makes mistakes.
 func life(t sim.T, explored sim.Option, mistakes ...string) {
 	c := sim.New(t, explored, sim.WithMock(mock.Options{Name: "mock.csi.csisim.dev", Faulty: mistakes}))
 	c.Apply(web)
@@ -74,12 +74,12 @@ func TestAnExploredTestKeepsItsFindingAndTriesItFirst(t *testing.T) {
 	assert.Contains(t, broken.errors[0], kept[0]+":2:10: failure: found number 7")
 }
 
-// A file that was kept fits after small changes of the test. If it does not fit, that is reported:
-// otherwise it would guard nothing.
+// A file that was kept fits after small changes of the test. If it no longer fits, the test reports
+// that: otherwise it would check nothing.
 func TestAKeptFailureThatDoesNotFitFailsTheTest(t *testing.T) {
 	const lost = "test: TestLife-outer\nfailure: 'timed out waiting for the condition: pod … in phase Running'\nchoices:\n- {kind: fault, of: %q, nth: 1, takes: %s}\n"
 	const attach = "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"
-	// Of an object that was made later then.
+	// From an object that was created after that time.
 	const create = "CreateVolume of pvc-281a4091-0000-4000-8000-0000000000ff by mock.csi.csisim.dev"
 	for name, c := range map[string]struct {
 		kept, want string

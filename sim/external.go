@@ -48,7 +48,7 @@ type Endpoint struct {
 	Addons string `json:",omitempty"`
 }
 
-// Endpoints returns the endpoints of all drivers; none in a cluster that is in memory.
+// Endpoints returns the endpoints of all drivers; none if the cluster is in memory.
 func (c *Simulation) Endpoints() []Endpoint {
 	var all []Endpoint
 	if c.run.work == nil {
@@ -66,11 +66,11 @@ func (c *Simulation) Endpoints() []Endpoint {
 	return all
 }
 
-// Directory is the path, for a program outside the cluster, of the directory of a node's kubelet,
-// with plugins and plugins_registry in it.
+// Directory is the directory of a node's kubelet, which contains plugins and plugins_registry. Path
+// is for programs outside the cluster.
 type Directory struct{ Node, Path string }
 
-// Directories returns the directories of all nodes; none in a cluster that is in memory.
+// Directories returns the directories of all nodes; none if the cluster is in memory.
 func (c *Simulation) Directories() []Directory {
 	var all []Directory
 	if c.run.work == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Given a fault that kills something at a call and starts it again ten seconds later, when the test
-// ends the same meanwhile, then it stays down until the test starts it.
+// Given a fault that kills a component at a call and restarts it ten seconds later, when the test
+// stops the component meanwhile, then it stays down until the test starts it.
 func TestAFaultDoesNotRestartAStoppedComponent(t *testing.T) {
 	type act func(*sim.Cluster)
 	kill := func(component sim.Component) act { return func(c *sim.Cluster) { c.Kill(component) } }
@@ -23,7 +23,7 @@ func TestAFaultDoesNotRestartAStoppedComponent(t *testing.T) {
 		call       string
 		end, start act
 		never      string // missing in the notes meanwhile
-		until      string // the call that is not made
+		until      string // this call never happens
 	}{
 		{fault.Driver, "NodeStageVolume", kill(sim.Plugin{Driver: driver, Node: "node-a"}), start(sim.Plugin{Driver: driver, Node: "node-a"}), "driver " + driver + " on node-a started", "NodePublishVolume"},
 		{fault.Kubelet, "NodeStageVolume", kill(sim.Kubelet("node-a")), start(sim.Kubelet("node-a")), "kubelet started", "NodePublishVolume"},

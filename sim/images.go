@@ -11,11 +11,10 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 )
 
-// RootFS is the root file system of the containers of an image, and the image's configuration of
-// them.
+// RootFS is the root file system of an image's containers, with the image's configuration.
 type RootFS = fakekubelet.RootFS
 
-// Maps reports whether images has an entry for the image of a container, with or without its tag.
+// Maps reports whether images has an entry for a container's image, with or without its tag.
 func Maps(images map[string]string, image string) bool { return fakekubelet.Maps(images, image) }
 
 // hasImages reports whether some containers are programs.
@@ -41,7 +40,7 @@ func (c *Simulation) unpackImages() error {
 	return nil
 }
 
-// unpackError reports whether the image is at fault or the disk to which it is unpacked.
+// unpackError reports which is at fault: the image, or the disk to which it is unpacked.
 func unpackError(image string, err error) error {
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		if errors.Is(err, disk) {

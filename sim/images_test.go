@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// An image that cannot be unpacked is named once; a disk that is full or broken is not the image's
-// fault.
+// An error names an image that cannot be unpacked once. If the disk is full or broken, the image is
+// not at fault.
 func TestAnImageThatCannotBeUnpackedIsAnError(t *testing.T) {
 	start := func(err error) error {
 		c, failed := sim.Start(sim.Options{WorkDir: t.TempDir(), RootFS: map[string]sim.RootFS{"app": {Unpack: func(context.Context, string) error { return err }}}})

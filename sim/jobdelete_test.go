@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A Job that is deleted without a policy leaves its pods; kubectl asks for Background. C-JOB-2,
-// C-JOB-3 [pkg/registry/batch/job/strategy.go DefaultGarbageCollectionPolicy]
+// A Job that is deleted without a policy leaves its pods behind; kubectl requests Background.
+// C-JOB-2, C-JOB-3 [pkg/registry/batch/job/strategy.go DefaultGarbageCollectionPolicy]
 func TestAJobThatIsDeletedWithoutAPolicyLeavesItsPods(t *testing.T) {
 	background := metav1.DeletePropagationBackground
 	for _, policy := range []*metav1.DeletionPropagation{nil, &background} {

@@ -8,13 +8,12 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Ledger lists mounts, files, processes and objects that exist without a pod, claim, volume or
-// attachment that needs them.
+// Ledger lists mounts, files, processes and objects that no pod, claim, volume or attachment needs.
 type Ledger = ledger.Ledger
 
-// Ledger checks, at this point, for leftovers: mounts and directories and processes on nodes, loop
-// devices, VolumeAttachments, and contents of drivers' backends. It takes no virtual time and
-// leaves no trace.
+// Ledger checks for leftovers at this point: mounts, directories and processes on nodes, loop
+// devices, VolumeAttachments, and contents of drivers' backends. It takes no virtual time and does
+// not appear in the trace.
 func (c *Simulation) Ledger() Ledger {
 	seen := c.look()
 	if c.options.outside() && slices.ContainsFunc(seen.Leaks, mayStillGo) {
@@ -26,8 +25,8 @@ func (c *Simulation) Ledger() Ledger {
 	return seen
 }
 
-// mayStillGo reports whether a job of the driver may still remove a leak in its backend: the call
-// that should have removed it was answered OK.
+// mayStillGo reports whether a job of the driver may still remove a leak in its backend, because
+// the driver answered OK to the call that should have removed it.
 func mayStillGo(e ledger.Entry) bool {
 	switch e.Kind {
 	case ledger.Attachment, ledger.Volume, ledger.Snapshot, ledger.GroupSnapshot:
@@ -54,7 +53,7 @@ func (c *Simulation) look() Ledger {
 // Leftovers are the leaks of the ledger.
 func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
-// Unmounted returns the mounts that drivers unmounted although they belong to others, one a line.
+// Unmounted returns the foreign mounts that drivers unmounted, one a line.
 func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounted()) }
 
 // Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
@@ -76,8 +75,7 @@ func (c *Simulation) ReadData() {
 	}
 }
 
-// LostData returns the pods that did not find the content that was written to a volume, each in one
-// line.
+// LostData returns the pods with a volume that lacks the content written to it, each in one line.
 func (c *Simulation) LostData() []string { return texts(c.checks.Lost) }
 
 // texts are verdicts without their titles, each in one line.

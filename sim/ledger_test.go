@@ -36,7 +36,7 @@ func servers(m *mock.Driver) *sim.Servers {
 	}
 }
 
-// create has a volume made behind the control plane's back.
+// create creates a volume that the control plane did not request.
 func create(t *testing.T, m *mock.Driver, name string) string {
 	t.Helper()
 	answer, err := m.Controller().CreateVolume(context.Background(), &csi.CreateVolumeRequest{
@@ -75,7 +75,8 @@ func TestABackendIsLookedIntoPageByPageAsItWasNotBefore(t *testing.T) {
 	assert.Len(t, c.World.Trace.Events(), before, "to look leaves no trace")
 }
 
-// A list of very many volumes that each break a rule, and that nothing accounts for, takes seconds.
+// A very long list of volumes, each unaccounted for and in breach of a rule, is checked within
+// seconds.
 func TestAListOfManyBreachesIsLookedAtInTime(t *testing.T) {
 	const many = 60_000
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
@@ -134,8 +135,8 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	assert.Contains(t, left[0].String(), "made by CreateVolume at 1.28 s, should have gone with DeleteVolume, which never came")
 }
 
-// The answer of CreateVolume is lost, and the driver makes another volume: all answers are
-// known, also those that their caller never got.
+// The answer of CreateVolume is lost, and the driver creates another volume. The ledger knows all
+// answers, including those that never reached their caller.
 func TestAVolumeWithALostAnswerIsALeak(t *testing.T) {
 	for name, c := range map[string]struct {
 		faulty []string
@@ -170,7 +171,7 @@ func TestAFileSystemThatIsPublishedAsADeviceIsABreach(t *testing.T) {
 	assert.Contains(t, c.Wire.Violations()[0].String(), "NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/")
 }
 
-// vague lists every volume as published to the node on which it once was, and does not
+// vague lists every volume as published to each node to which it once was published, and does not
 // promise LIST_VOLUMES_PUBLISHED_NODES.
 type vague struct{ *mock.Controller }
 

@@ -8,16 +8,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// life is the time in which a cluster lives by the real clock.
+// life is the period in which a cluster runs by the real clock.
 type life struct {
 	end   context.CancelFunc
 	ended chan error
 	speed float64
 }
 
-// GoLive runs the cluster by the real clock from now to the end of the test, at a multiple of its
-// speed, for controllers and informers that run beside it. Waits then take real time in proportion.
-// A real cluster always lives by the real clock, at its own speed.
+// GoLive runs the cluster by the real clock until the end of the test, at a multiple of its speed.
+// Controllers and informers can then run beside it. Waits then take real time in proportion. A real
+// cluster always runs by the real clock, at speed 1.
 func (c *Cluster) GoLive(speed float64) {
 	if c.simulation == nil {
 		return
@@ -27,7 +27,7 @@ func (c *Cluster) GoLive(speed float64) {
 	go func() { c.life.ended <- c.simulation.Live(ctx, speed) }()
 }
 
-// stopLiving makes the cluster stand still again.
+// stopLiving stops the clock of the cluster.
 func (c *Cluster) stopLiving() {
 	if c.life == nil {
 		return
@@ -57,7 +57,7 @@ func (c *Cluster) await(what string, limit time.Duration, cond func() bool) erro
 	return nil
 }
 
-// standsStill ends a test that moves the time of a cluster that moves by itself.
+// standsStill ends a test that advances the time of a cluster with a running clock.
 func (c *Cluster) standsStill(method string) {
 	c.t.Helper()
 	if c.life != nil {

@@ -25,8 +25,8 @@ import (
 
 // LoadOptions describe a load on a driver.
 type LoadOptions struct {
-	// Cluster is the cluster of each level, with one driver. Its nodes are the plan's Nodes; its
-	// pace and its latencies are the plan's.
+	// Cluster is the cluster of each level, with one driver. The plan determines its Nodes, its
+	// pace and its latencies.
 	Cluster Options
 	// Objects are applied first: classes and Secrets. Default: a StorageClass of the driver, and a
 	// VolumeSnapshotClass for LoadSnapshot.
@@ -38,7 +38,7 @@ type LoadOptions struct {
 	Progress func(volumes, run int, phase string)
 }
 
-// LoadPlan is the course of a load, LoadWorkload makes its objects, LoadResult has its
+// LoadPlan is the course of a load, LoadWorkload creates its objects, and LoadResult contains its
 // measurements.
 type (
 	LoadPlan     = load.Plan
@@ -58,7 +58,7 @@ const (
 	LoadBlock    = load.Block
 )
 
-// Load plays a load on a driver, each level in a cluster of its own. A *ConfigError or an
+// Load runs a load against a driver, each level in a separate cluster. A *ConfigError or an
 // *EnvironmentError describes why a cluster cannot be created.
 func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	results, err := LoadInTurns(ctx, o)
@@ -68,9 +68,8 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	return results[0], err
 }
 
-// LoadInTurns is Load on several builds of a driver, which alternate: slow moments of the machine
-// do not favour one of them. The plan is that of the first. The results are in the order of the
-// options.
+// LoadInTurns is Load for several builds of a driver in turns, so that slow moments of the machine
+// affect all builds. The plan is that of the first. The results have the order of the options.
 func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, error) {
 	played := play.Options{Plan: builds[0].Plan.WithDefaults(), Progress: builds[0].Progress}
 	var drivers []*loaded
@@ -168,7 +167,7 @@ func (l *loaded) start(ctx context.Context, volumes int, looks bool, sink trace.
 	return under, nil
 }
 
-// learn reads the facts about the driver from its answers.
+// learn derives the facts about the driver from its answers.
 func (l *loaded) learn(c *Simulation) {
 	var caps contract.Caps
 	for _, e := range c.World.Trace.Events() {
@@ -206,7 +205,7 @@ func (l *loaded) nodes(plan LoadPlan, volumes int) (nodes []Node) {
 // usualPods is the default limit of a kubelet's pods.
 const usualPods = 110
 
-// underLoad is a simulated cluster as a load sees it.
+// underLoad is a simulated cluster as the load generator uses it.
 type underLoad struct{ *Simulation }
 
 func (u *underLoad) Store() *store.Store { return u.World.Store }

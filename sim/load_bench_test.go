@@ -8,7 +8,7 @@ import (
 )
 
 // BenchmarkLoad takes 1,000 volumes on 10 nodes through their lives. The mock answers at once, so
-// this is the cost of csisim itself: at most 3 s.
+// this measures csisim itself. It may take 3 s.
 func BenchmarkLoad(b *testing.B) {
 	for b.Loop() {
 		result, err := sim.Load(b.Context(), sim.LoadOptions{

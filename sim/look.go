@@ -6,11 +6,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Exclusively runs use while nothing else happens in the cluster, to observe a cluster that runs by
-// the real clock. Use must not call clients of the cluster.
+// Exclusively calls use while the cluster stands still, to observe a cluster that runs by the real
+// clock. Use must not call clients of the cluster.
 func (c *Simulation) Exclusively(use func()) { c.run.gate.Enter(use) }
 
-// KubeletDir returns the path by which kubelets name their directory.
+// KubeletDir returns the path that kubelets use for their directory.
 func (c *Simulation) KubeletDir() string { return c.options.KubeletDir.KubeletDir() }
 
 // Mounts returns the mounts of a node, sorted by target.
@@ -22,9 +22,8 @@ func (c *Simulation) Mounts(node string) ([]machine.Mount, error) {
 	return n.Machine.Mounts()
 }
 
-// Files lists the contents of a node's kubelet directory, in the form of the recorded traces:
-// directories with their modes, sockets, devices, links, mounts, and the content of volume data
-// files.
+// Files lists a node's kubelet directory in the form of the recorded traces: directories with their
+// modes, sockets, devices, links, mounts, and the content of volume data files.
 func (c *Simulation) Files(name string) []string {
 	n, err := c.nodes.Named(name)
 	if err != nil {
@@ -33,7 +32,7 @@ func (c *Simulation) Files(name string) []string {
 	return listing.Of(n.Machine)
 }
 
-// RecordFiles writes such a listing into the trace; when says about which moment.
+// RecordFiles writes such a listing into the trace; when describes the moment.
 func (c *Simulation) RecordFiles(node, when string) error {
 	if _, err := c.nodes.Named(node); err != nil {
 		return err
@@ -42,8 +41,8 @@ func (c *Simulation) RecordFiles(node, when string) error {
 	return nil
 }
 
-// Metrics returns the metrics of a node's kubelet, in the form of its metrics endpoint; none while
-// it is down.
+// Metrics returns the metrics of a node's kubelet in the format of its metrics endpoint; none while
+// the kubelet is down.
 func (c *Simulation) Metrics(name string) []string {
 	n, err := c.nodes.Named(name)
 	if err != nil || n.Kubelet == nil {

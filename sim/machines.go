@@ -22,8 +22,8 @@ import (
 // if nodes share the network of the machine.
 var firstAddress = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// startMachines creates the computers of the nodes and the computer of the control plane: in memory
-// if all drivers are Go code of this process, otherwise on disk.
+// startMachines creates the computers of the nodes and of the control plane. They are in memory if
+// all drivers are Go code of this process, otherwise on disk.
 func (c *Simulation) startMachines() error {
 	if found, want := c.options.KubeletDir.Mistake(); found != "" {
 		return &ConfigError{Subject: "the kubelet's directory", Problem: fmt.Sprintf("found %s, want %s", found, want)}
@@ -114,7 +114,7 @@ func (r *run) makeDirectory(parent string) error {
 	return nil
 }
 
-// putOnDisk has the machines of the cluster be on disk, in mount namespaces if they need them.
+// putOnDisk moves the machines of the cluster to disk, in mount namespaces if they need them.
 func (c *Simulation) putOnDisk() error {
 	o, all := c.options, &c.machines
 	all.Dir, all.Loops, all.OnDisk = filepath.Join(c.run.work.Path(), c.cluster), c.run.loops, o.onDisk()
@@ -156,11 +156,11 @@ func (c *Simulation) newMachine(name string, networks *fakekubelet.Networks) (ma
 	return m, nil
 }
 
-// Written returns the changes of the host's directories by programs of drivers and pods. In views
-// of their own these changes were kept off the host: "node-a: made /etc/x". Changes in the places
-// of a driver and in Options.HostPaths are left out. It is known when the simulation is closed.
+// Written returns the changes of the host's directories by programs of drivers and pods. Nodes with
+// private views kept these changes off the host: "node-a: made /etc/x". Changes in the places of a
+// driver and in Options.HostPaths are left out. The list is complete when the simulation is closed.
 func (c *Simulation) Written() []string { return c.machines.Written }
 
-// Apart returns the reason and the consequences if the nodes are not fully separate; otherwise it
-// is empty.
+// Apart returns the reason why the nodes are not fully separate, and the consequences. It is empty
+// if they are separate.
 func (c *Simulation) Apart() string { return c.machines.Apart }

@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Apply creates objects, or changes them to the given ones, as kubectl apply does. Each manifest is
-// YAML text, the path of a YAML file, or an object such as *corev1.Pod. An object has a type of
-// Kubernetes, is unstructured, or has a driver's own type with apiVersion and kind. For a kind that
-// is neither built in nor from CSI-Addons, apply its CustomResourceDefinition first.
+// Apply creates objects or changes them to the given form, as kubectl apply does. Each manifest is
+// YAML text, the path of a YAML file, or an object such as *corev1.Pod. An object has a Kubernetes
+// type, is unstructured, or has a driver's own type with apiVersion and kind. For a kind that is
+// neither built in nor from CSI-Addons, apply its CustomResourceDefinition first.
 func (c *Cluster) Apply(manifests ...any) {
 	c.t.Helper()
 	for _, m := range manifests {
@@ -52,7 +52,7 @@ func (c *Cluster) checkKind(o manifest.Object) error {
 	return nil
 }
 
-// objectsOf reads one of the forms of a manifest.
+// objectsOf reads a manifest in one of its forms.
 func objectsOf(m any) ([]manifest.Object, error) {
 	switch m := m.(type) {
 	case store.Object:
@@ -78,7 +78,7 @@ func objectsOf(m any) ([]manifest.Object, error) {
 	return nil, fmt.Errorf("it is a %T; give YAML text, the path of a file or a typed object such as *corev1.Pod", m)
 }
 
-// encoded reads an object of a Go type that only its owner knows.
+// encoded reads an object of a Go type that csisim does not know.
 func encoded(obj store.Object) ([]manifest.Object, error) {
 	if obj.GetObjectKind().GroupVersionKind().Empty() {
 		return nil, fmt.Errorf("a %T has no type: set its apiVersion and kind", obj)

@@ -11,10 +11,10 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// BenchmarkVolumeMemory measures the memory that each further volume keeps alive while its pod
-// runs, on a node of fifty: 100,000 of them have to fit into 8 GiB with all other memory. With
-// HEAP_PROFILE it leaves two heap profiles there, PROFILE.before and PROFILE.after. Their
-// difference shows the use of memory:
+// BenchmarkVolumeMemory measures the memory that each further volume retains while its pod runs, on
+// a node of fifty. 100,000 volumes must fit into 8 GiB with all other memory. With HEAP_PROFILE it
+// writes two heap profiles, PROFILE.before and PROFILE.after. Their difference shows the use of
+// memory:
 //
 //	go tool pprof -base PROFILE.before PROFILE.after
 func BenchmarkVolumeMemory(b *testing.B) {

@@ -22,7 +22,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// measuredCluster has a pod on node-a with a volume of which the driver has reported statistics.
+// measuredCluster has a pod on node-a with a volume, and the driver has reported the volume's
+// statistics.
 func measuredCluster(t *testing.T) *sim.Simulation {
 	t.Helper()
 	c, err := sim.Start(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{Stats: true}}}})
@@ -42,7 +43,8 @@ func measuredCluster(t *testing.T) *sim.Simulation {
 	return c
 }
 
-// ask is a request as the storage suite makes it. [test/e2e/framework/metrics getMetricsFromNode]
+// ask makes a request in the way of the storage suite. [test/e2e/framework/metrics
+// getMetricsFromNode]
 func ask(t *testing.T, c *sim.Simulation, node, page string) ([]byte, error) {
 	t.Helper()
 	answer := c.Client().CoreV1().RESTClient().Get().Resource("nodes").SubResource("proxy").Name(node).Suffix(page).Do(context.Background())
@@ -53,8 +55,8 @@ func ask(t *testing.T, c *sim.Simulation, node, page string) ([]byte, error) {
 	return text, err
 }
 
-// K-MET-1, K-MET-3, K-MET-5, K-STAT-5: the metrics of a kubelet are those of its node's proxy, in
-// the text format of Prometheus.
+// K-MET-1, K-MET-3, K-MET-5, K-STAT-5: the node's proxy serves the metrics of its kubelet, in the
+// text format of Prometheus.
 func TestAKubeletsMetricsAreReadThroughItsNode(t *testing.T) {
 	c := measuredCluster(t)
 	node, err := c.Client().CoreV1().Nodes().Get(t.Context(), "node-a", metav1.GetOptions{})
@@ -106,7 +108,7 @@ func seriesOf(f *dto.MetricFamily, label, value string) *dto.Metric {
 	return nil
 }
 
-// K-STAT-5: the summary has the volumes of each pod, with their claims.
+// K-STAT-5: the summary lists the volumes of each pod with their claims.
 func TestAKubeletsSummaryHasTheVolumesOfItsPods(t *testing.T) {
 	c := measuredCluster(t)
 	text, err := ask(t, c, "node-a", "stats/summary")

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Mount shows a directory of a node at another path of it, as an administrator would. Missing
+// Mount bind-mounts a directory of a node at another path of it, as an administrator would. Missing
 // directories are made. The mount lasts until Unmount or a loss of power. A driver that unmounts it
 // is reported.
 func (c *Simulation) Mount(node, source, target string) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Given mounts of an administrator on a node, then a second node has none, a mistake is an error
-// that names it, and a loss of power ends the mounts.
+// An administrator's mounts exist on one node only, an error names a mistake in them, and a loss of
+// power ends them.
 func TestMountsOfAnAdministrator(t *testing.T) {
 	c := sim.New(t).Simulation()
 	require.NoError(t, c.Mount("node-a", "/srv/data", "/var/lib/kubelet/data"))

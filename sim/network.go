@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Network connects the networks of nodes and pods with each other and with the outside. It also has
-// to serve the cluster's services and names: see Discovery.
+// Network connects the networks of nodes and pods with each other and with the outside world. It
+// also has to serve the cluster's services and names: see Discovery.
 type Network interface {
 	// Join connects the network namespace of the calling OS thread, with an address, until leave is
 	// called.
@@ -27,8 +27,8 @@ type Discovery struct{ cluster *Simulation }
 // Discovery resolves the services of the cluster.
 func (c *Simulation) Discovery() Discovery { return Discovery{c} }
 
-// Backends returns the addresses to which a service forwards an address; false if no service has
-// it.
+// Backends returns the addresses to which a service forwards connections to an address; false if no
+// service has the address.
 func (d Discovery) Backends(at netip.AddrPort, protocol string) (found []netip.AddrPort, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Backends(d.cluster.World.Store, at, protocol) })
 	return found, ok
@@ -46,7 +46,7 @@ func (d Discovery) Alias(name string) (other string) {
 	return other
 }
 
-// Ports returns the targets of the name of a service's port; false for an unknown name.
+// Ports returns the targets of a named service port; false for an unknown name.
 func (d Discovery) Ports(name string) (found []net.SRV, ok bool) {
 	d.cluster.Exclusively(func() { found, ok = discovery.Ports(d.cluster.World.Store, name) })
 	return found, ok

@@ -44,8 +44,8 @@ func made(c *sim.Cluster, method string) (all []string) {
 	return all
 }
 
-// C-PROV-80: every node leaves the claim to other nodes for 20 s. The first node that writes itself
-// into the claim provisions, and the others observe that within 200 ms.
+// C-PROV-80: every node leaves the claim to other nodes for 20 s. The first node that writes its
+// name into the claim provisions, and the others observe that within 200 ms.
 func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	began := c.Simulation().World.Kernel.Elapsed()
@@ -58,7 +58,7 @@ func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c.Expect(expect.Object{Ref: "pvc/free", Phase: "Bound"})
 }
 
-// C-PROV-80: the flags switch it off, and shorten the delay.
+// C-PROV-80: flags disable it and shorten the delay.
 func TestNodesTakeImmediateClaimsAsTheirFlagsSay(t *testing.T) {
 	no := false
 	c := onNodes(t, sim.ProvisionerOptions{NodeDeploymentImmediateBinding: &no})
@@ -83,7 +83,7 @@ func TestANodeLeavesClaimsOfOtherZonesAlone(t *testing.T) {
 	c.ExpectNoCalls(expect.Call{Call: "GetCapacity", Node: "node-a"})
 }
 
-// C-PROV-80: where no node has room, all look again when the informer delivers the claim anew.
+// C-PROV-80: if no node has room, all nodes try again when the informer delivers the claim again.
 func TestNoNodeTakesAClaimThatFitsNowhere(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	empty := c.Inject(fault.Fault{Call: "GetCapacity", Effect: fault.Instead, Response: []byte(`{"available_capacity": 1}`)})
@@ -95,7 +95,7 @@ func TestNoNodeTakesAClaimThatFitsNowhere(t *testing.T) {
 	assert.Len(t, made(c, "CreateVolume"), 1)
 }
 
-// C-PROV-80: a node without enough room releases the claim, and it is taken again.
+// C-PROV-80: a node without enough room releases the claim, and another node takes it.
 func TestANodeGivesAClaimBack(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	c.Inject(fault.Fault{Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted, Times: 1})

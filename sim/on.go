@@ -15,7 +15,7 @@ const kindPackage = "github.com/csisim/csisim/sim/kind"
 var promote func(on, test string, o Options) (World, error)
 
 // Promote registers the function that opens a real cluster. Packages that run tests on real
-// clusters call it: open opens the cluster in the flag -csisim.on for a test. A *NotPromotedError
+// clusters call it. open opens the cluster of the flag -csisim.on for a test. A *NotPromotedError
 // skips the test, any other error fails it.
 func Promote(open func(on, test string, o Options) (World, error)) { promote = open }
 
@@ -32,7 +32,7 @@ func (e *NotPromotedError) Error() string {
 // isPromoted reports whether tests run on a real cluster.
 func isPromoted() bool { return *on != "" }
 
-// open opens the cluster of a test: a simulation, unless -csisim.on names a real one.
+// open opens the cluster of a test: a real cluster if -csisim.on names one, otherwise a simulation.
 func (c *Cluster) open(o Options) error {
 	if !isPromoted() {
 		simulation, err := Start(o)
@@ -58,7 +58,7 @@ func (c *Cluster) open(o Options) error {
 func (c *Cluster) onlySimulated(what, why string) {
 	c.t.Helper()
 	if c.simulation == nil {
-		c.evidence = nil // nothing is held against a run that is given up
+		c.evidence = nil // an abandoned run is not judged
 		skip(c.t, &NotPromotedError{what, why})
 	}
 }
@@ -69,7 +69,7 @@ func skip(t T, why *NotPromotedError) {
 	if s, can := t.(interface{ Skipf(string, ...any) }); can {
 		s.Skipf("%v", why)
 	}
-	t.Errorf("%v", why) // Skipf has ended a test that has it
+	t.Errorf("%v", why) // a T with Skipf has ended the test
 	t.FailNow()
 }
 

@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// SlowController gives each request of a controller or sidecar to the API server a duration, also
-// after a restart, so that something can happen in the middle of its reaction. The default is zero.
+// SlowController gives each API request of a controller or sidecar a duration, also after a
+// restart. Other events can then happen in the middle of its reaction. The default is zero.
 func (c *Simulation) SlowController(name string, request time.Duration) error {
 	found, err := c.controllers.Named(name)
 	if err != nil {

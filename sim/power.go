@@ -25,7 +25,7 @@ func (c *Simulation) PowerOnAll() error { return c.power.OnAll() }
 func (c *Simulation) Powered() error { return c.power.Powered() }
 
 // ShutDown shuts a node down as its operating system does. The kubelet ends the pods, critical ones
-// last, and waits for their volumes within grace; then the power is off. It runs until then.
+// last, and waits for their volumes within grace. Then the power is off. It runs until then.
 // Volumes that are still mounted are reported in the trace.
 func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) error {
 	n, err := c.nodes.Named(name)

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/fakekubelet"
 )
 
-// Shortage is the amount of a resource that a node lacks, in bytes. Each evicted pod gives back the
+// Shortage is the amount of a resource that a node lacks, in bytes. Each evicted pod releases the
 // amount that it uses.
 type Shortage = fakekubelet.Shortage
 

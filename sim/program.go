@@ -60,17 +60,16 @@ func (c *Simulation) logDir() string {
 type Usage struct {
 	// Plugin is such as "node plugin of d.example.com on node-a".
 	Plugin string
-	// Memory is the most that an instance had at once, in bytes.
+	// Memory is the highest memory usage of one instance, in bytes.
 	Memory int64
-	// Left are the commands of the processes that were still running when the instance that had
-	// started them ended. They were ended then.
+	// Left are the commands of processes that outlived the instance that had started them. They
+	// were ended then.
 	Left []string
-	// Lost are the files of its container that were gone when an instance looked for them: those of
-	// an earlier one.
+	// Lost are files of a previous container that an instance looked for in vain.
 	Lost []machine.Lookup
 }
 
-// Usage returns the usage of the programs of drivers. It is known when the simulation is closed.
+// Usage returns the usage of the programs of drivers. It is complete when the simulation is closed.
 func (c *Simulation) Usage() (all []Usage) {
 	for _, b := range c.drivers.Programs() {
 		all = append(all, c.usage(b))

@@ -20,8 +20,8 @@ import (
 
 var traceDir = flag.String("csisim.trace", "", "write a trace of each failed test's clusters to `DIR`")
 
-// record has the trace of a test's cluster, to be written if the test fails: as lines, as a report
-// for a browser, or both.
+// record writes the trace of a test's cluster if the test fails: as lines, as a report for a
+// browser, or both.
 type record struct {
 	text  bytes.Buffer
 	flush func() error  // nil without lines
@@ -73,7 +73,7 @@ func ownVersion() string {
 	return "devel"
 }
 
-// end writes the record of a test that failed, and prints its place.
+// end writes the record of a failed test, and prints its path.
 func (r *record) end(t T) {
 	t.Helper()
 	if !t.Failed() {
@@ -95,7 +95,7 @@ func (r *record) end(t T) {
 	}
 }
 
-// written counts the files of a test, by its name and their extension.
+// written counts the files of a test, by the test's name and the file extension.
 var written struct {
 	sync.Mutex
 	of map[string]int
@@ -113,8 +113,8 @@ func (r *record) write(test string) (string, error) {
 	return path, os.WriteFile(path, r.text.Bytes(), 0o644)
 }
 
-// placeOf is a file of a directory that is named after a test; for its further clusters it has a
-// number.
+// placeOf returns a file in a directory named after a test. The files of the test's further
+// clusters have a number.
 func placeOf(dir, test, extension string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

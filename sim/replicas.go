@@ -40,8 +40,8 @@ func (c *Simulation) startControlPlanes() error {
 	return nil
 }
 
-// controllerPlugins returns the number of controller plugins that a driver has beside the plugins
-// of its nodes.
+// controllerPlugins returns the number of controller plugins that a driver has in addition to its
+// node plugins.
 func (d Driver) controllerPlugins() int {
 	if d.NoController || d.isSingle() {
 		return 0

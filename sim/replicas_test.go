@@ -43,7 +43,8 @@ func TestSidecarsHoldLeasesOfTheirNames(t *testing.T) {
 	}, names)
 }
 
-// C-LIB-4: without leader election, which is a mistake in a deployment, both replicas work.
+// C-LIB-4: without leader election, which is a mistake in a deployment with replicas, both replicas
+// work.
 func TestReplicasWithoutLeaderElectionCallTwice(t *testing.T) {
 	no := false
 	flags := sim.SidecarFlags{LeaderElection: &no}
@@ -53,8 +54,8 @@ func TestReplicasWithoutLeaderElectionCallTwice(t *testing.T) {
 	assert.ElementsMatch(t, []string{"csi-provisioner/1", "csi-provisioner/2"}, callers(c, "CreateVolume"))
 }
 
-// C-LIB-1, C-LIB-4: the plugin of the leader dies, and its sidecars with it; while they cannot
-// start, the other replica takes over.
+// C-LIB-1, C-LIB-4: the leader's pod fails with its plugin and sidecars. While they cannot start,
+// the other replica takes over.
 func TestTheOtherReplicaTakesOverFromADeadPod(t *testing.T) {
 	c := sim.New(t, withReplicas(sim.Sidecars{}))
 	c.Kill(sim.Plugin{Driver: driver + "/1"})
@@ -64,7 +65,7 @@ func TestTheOtherReplicaTakesOverFromADeadPod(t *testing.T) {
 	assert.Equal(t, []string{"csi-attacher/2"}, callers(c, "ControllerPublishVolume"))
 }
 
-// A fault kills the replica that calls, and only that one.
+// A fault kills only the calling replica.
 func TestAFaultKillsTheReplicaThatCalls(t *testing.T) {
 	for _, victim := range []string{string(fault.Caller), "csi-provisioner/" + driver + "/leader", string(fault.Driver)} {
 		t.Run(victim, func(t *testing.T) {

@@ -14,9 +14,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// BenchmarkKubeletRestart restarts the kubelet of a node with 100 volumes that are
-// really mounted, and waits until it has published all of them again. It may take
-// a second.
+// BenchmarkKubeletRestart restarts the kubelet of a node with 100 volumes with real mounts, and
+// waits until it has published all of them again. It may take a second.
 func BenchmarkKubeletRestart(b *testing.B) {
 	if os.Geteuid() != 0 {
 		b.Skip("mounting takes root")

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Two operators that each set an annotation back for ever are named with the object; others are
-// not.
+// The test names the object of which two operators reset an annotation for ever, and no other
+// object.
 func TestSettleNamesTheObjectsThatKeepChanging(t *testing.T) {
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{Name: driver}}}})
 	run(t, c, "web", "node-a")

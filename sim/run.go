@@ -26,7 +26,7 @@ func (c *Simulation) Boot() error {
 }
 
 // EachInstant calls look at the end of each instant of virtual time, after the last event of the
-// instant. look must change nothing. If several are given, the last one is called.
+// instant. look must not change anything. If there are several functions, the last one is called.
 func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
 
 // IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
@@ -42,7 +42,7 @@ func (c *Simulation) WaitFor(what string, limit time.Duration, cond func() bool)
 	return c.pass(what, limit, kernel.Until{Cond: cond, At: c.World.Kernel.Elapsed() + limit}, kernel.Done)
 }
 
-// Settle runs until only housekeeping is left to do, at most for limit of virtual time.
+// Settle runs until only housekeeping is left, at most for limit of virtual time.
 func (c *Simulation) Settle(limit time.Duration) error {
 	until := kernel.Until{StopWhenQuiet: true, At: c.World.Kernel.Elapsed() + limit}
 	err := c.pass("the cluster to settle", limit, until, kernel.Quiet, kernel.Stuck)
@@ -71,12 +71,12 @@ func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, 
 	}
 }
 
-// Wait is the wall time that a run waited for work of drivers of one kind.
+// Wait is the wall time for which a run waited for work of one kind of a driver.
 type Wait = unfinished.Wait
 
 // Waits returns the waits of the run, of all its clusters.
 func (c *Simulation) Waits() []Wait { return c.run.unfinished.Waits() }
 
-// Overdue are the calls to drivers for which the patience ran out, in the order in which it did.
-// Calls to a driver that a fault had stopped do not count.
+// Overdue are the calls to drivers that exceeded the patience, in the order in which they exceeded
+// it. Calls to a driver that a fault had stopped do not count.
 func (c *Simulation) Overdue() []string { return c.run.overdue }

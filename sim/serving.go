@@ -20,8 +20,8 @@ func (s *Servers) backend(p *cluster.Plugin) (cluster.Backend, error) {
 	}}, nil
 }
 
-// Services are the gRPC services of the CSI spec that the servers implement, for
-// Servers. It panics for a server that implements none: it is no CSI server.
+// Services are the gRPC services of the CSI spec that the servers implement, for Servers. It panics
+// for a value that implements none of them.
 func Services(servers ...any) []machine.Service {
 	var all []machine.Service
 	for _, server := range servers {

@@ -10,7 +10,7 @@ import (
 // Sidecars are the flags of a driver's sidecars.
 type Sidecars = fakecontroller.Sidecars
 
-// The flags of each sidecar, and those that all have.
+// The flags of each sidecar, and the flags that all sidecars have.
 type (
 	ProvisionerOptions        = fakecontroller.ProvisionerOptions
 	AttacherOptions           = fakecontroller.AttacherOptions
@@ -24,7 +24,7 @@ type (
 	SnapshotControllerOptions = fakecontroller.SnapshotControllerOptions
 )
 
-// startControllers starts those of Kubernetes, and the sidecars of all drivers.
+// startControllers starts the controllers of Kubernetes, and the sidecars of all drivers.
 func (c *Simulation) startControllers() error {
 	c.controllers.AddManager(fakecontroller.ControllerManager...)
 	if slices.Contains(c.options.Controllers, fakecontroller.SELinuxWarningName) && c.World.Version.Has(version.SELinuxWarnings) {

@@ -39,7 +39,7 @@ type Simulation struct {
 	checks      *cluster.Checks
 }
 
-// Start creates a cluster and starts its components; virtual time does not advance before the first
+// Start creates a cluster and starts its components. Virtual time does not advance before the first
 // wait. A *ConfigError or an *EnvironmentError describes why the cluster cannot be created. If
 // Start fails, it undoes its changes.
 func Start(o Options) (*Simulation, error) {
@@ -68,7 +68,7 @@ func (r *run) newSimulation(o Options, name string) *Simulation {
 	c.Wire.Strict, c.Wire.RealClock, c.Wire.Latencies = o.Strict, o.Pace == Real, o.Latencies
 	c.Wire.ShowSystemCalls = c.options.SystemCalls
 	for _, f := range o.Faults {
-		if name != "" { // each cluster counts its own calls
+		if name != "" { // each cluster has its own count of calls
 			own := *f
 			f = &own
 		}
@@ -128,8 +128,8 @@ func (c *Simulation) start() error {
 	return nil
 }
 
-// Close ends the cluster, and the time of all clusters of its run. None of their processes, mounts,
-// sockets and files remains. Close may be called several times.
+// Close ends the cluster, and stops the virtual time of all clusters of its run. None of their
+// processes, mounts, sockets and files remains. Close may be called several times.
 func (c *Simulation) Close() error {
 	c.run.end()
 	c.drivers.Addons.Close()

@@ -28,7 +28,7 @@ func (c *Cluster) Within(limit time.Duration, expectations ...expect.Expectation
 	c.waited(c.await(what, limit, w.over), what, w.last)
 }
 
-// Settle advances virtual time until only housekeeping is left to do, at most 10 minutes.
+// Settle advances virtual time until only housekeeping is left, at most 10 minutes.
 func (c *Cluster) Settle() {
 	c.t.Helper()
 	c.standsStill("Settle")
@@ -49,7 +49,7 @@ type wait struct {
 	evidence     *expect.Evidence
 	expectations []expect.Expectation
 	looked       bool
-	revision     uint64          // of the store, when it was looked at last
+	revision     uint64          // of the store, at the last check
 	last         *expect.Failure // the first expectation that did not hold then
 }
 
@@ -90,7 +90,7 @@ func (c *Cluster) waited(err error, what string, missing *expect.Failure) {
 	c.t.FailNow()
 }
 
-// say notes in the trace the test's next action.
+// say records the test's next action in the trace.
 func (c *Cluster) say(what string) {
 	c.world.Exclusively(func() { c.world.Say(what) })
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Upgrade describes the changes with which a program is started again.
+// Upgrade describes the changes with which a program is restarted.
 type Upgrade struct {
-	// Kubernetes is the new version. Default: the one that it has.
+	// Kubernetes is the new version. Default: its present one.
 	Kubernetes version.Version
 	// Migration are the in-tree plugins with a new stage. Default: none.
 	Migration migration.Plugins
@@ -25,7 +25,7 @@ func (u Upgrade) inWords(from, to version.Version) string {
 }
 
 // UpgradeKubelet ends the kubelet of a node, if it runs, and starts it in another version, or with
-// other plugins migrated. Pods and mounts are unchanged: the node is not drained.
+// other migrated plugins. Pods and mounts are unchanged: the node is not drained.
 func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 	n, err := c.nodes.Named(name)
 	if err != nil {
@@ -52,8 +52,8 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 }
 
 // UpgradeControlPlane ends the API server, the controllers of kube-controller-manager and the
-// scheduler, if they run, and starts them in another version, or with other plugins migrated. The
-// sidecars of drivers are not part of it.
+// scheduler, if they run. It starts them in another version, or with other migrated plugins. The
+// sidecars of drivers do not belong to it.
 func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	const subject = "upgrade of the control plane"
 	from, to := c.World.Version, cmp.Or(u.Kubernetes, c.World.Version)

@@ -8,10 +8,10 @@ import (
 )
 
 // UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, with a pod of
-// another release, as a rolling update does, with the sidecars in it. The release is one of the
-// driver's versions, or the first one, for a rollback. The new program has a fresh container;
-// directories of the node stay. The objects of the release are applied before. On a node without
-// power the pod is replaced when the node boots.
+// another release. The sidecars are replaced with the pod, as in a rolling update. The release is
+// one of the driver's versions, or the first one, for a rollback. The new program has a fresh
+// container; directories of the node stay. The objects of the release are applied before. On a node
+// without power the pod is replaced when the node boots.
 func (c *Simulation) UpgradeDriver(at Plugin, version string) error {
 	if err := c.EndForUpgrade(at, version); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
 	return c.drivers.EndForUpgrade(at.Driver, at.Node, version)
 }
 
-// SetVersion applies the objects of a release, and has the next pod of a plugin be of the release.
-// A running pod is unchanged, as after an update with the strategy OnDelete.
+// SetVersion applies the objects of a release, and makes it the release of a plugin's next pod. A
+// running pod is unchanged, as after an update with the strategy OnDelete.
 func (c *Simulation) SetVersion(at Plugin, version string) error {
 	return c.drivers.SetVersion(at.Driver, at.Node, version)
 }

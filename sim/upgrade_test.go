@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// nodeRelease is a node plugin of one release, which says in its topology which one it is.
+// nodeRelease is a node plugin of one release. Its topology names the release.
 type nodeRelease struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedNodeServer

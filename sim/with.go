@@ -28,21 +28,21 @@ func WithServers(name string, servers Servers) Option {
 	return WithDriver(Driver{Name: name, Servers: &servers})
 }
 
-// WithProgram adds a driver program: csisim starts it for each node and for the controller, and
+// WithProgram adds a driver program. csisim starts it for each node and for the controller, and
 // calls it over real sockets. Its name is the one that GetPluginInfo returns. The words of the
 // command are templates; see Program.
 func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})
 }
 
-// WithVersions is WithProgram for a driver that has other releases, by their names: see
+// WithVersions is WithProgram for a driver with other releases, by the name of the release: see
 // Cluster.Upgrade.
 func WithVersions(releases map[string]ProgramVersion, command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command, Versions: releases}})
 }
 
-// WithEndpoint adds a running driver to a cluster of one node: its controller plugin and its node
-// plugin, by the paths of their unix sockets.
+// WithEndpoint adds a running driver to a cluster of one node. The arguments are the paths of the
+// unix sockets of its controller plugin and its node plugin.
 func WithEndpoint(controller, node string) Option {
 	return WithDriver(Driver{Socket: &Socket{Controller: controller, Node: node}})
 }
@@ -69,8 +69,8 @@ func WithStrategy(s Strategy) Option { return func(o *Options) { o.Strategy = s 
 // WithSeed takes the decisions of the run at random. The same seed gives the same run.
 func WithSeed(seed uint64) Option { return WithStrategy(NewRandom(seed)) }
 
-// WithPatience sets the wall time that the cluster waits for a driver's answer before it continues
-// without the answer. Default: 2 s.
+// WithPatience sets the wall time for which the cluster waits for a driver's answer before it
+// continues without the answer. Default: 2 s.
 func WithPatience(d time.Duration) Option { return func(o *Options) { o.Patience = d } }
 
 // WithoutBoot leaves the cluster at its first instant, for tests of the start of nodes and drivers.

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// World runs the Cluster of a test: a Simulation, or a real cluster that a package such as sim/kind
-// provides.
+// World runs the Cluster of a test: a Simulation, or a real cluster from a package such as
+// sim/kind.
 type World interface {
 	// Boot waits until all nodes are Ready and all drivers registered on them.
 	Boot() error
@@ -19,13 +19,13 @@ type World interface {
 	Close() error
 	// Nodes are the names of the nodes.
 	Nodes() []string
-	// RESTConfig is the configuration with which clients of any kind reach the API.
+	// RESTConfig is the configuration of clients of any kind.
 	RESTConfig() *rest.Config
 
 	// Evidence is the evidence for checking expectations. Exclusively runs a look at it.
 	Evidence() *expect.Evidence
 	Exclusively(look func())
-	// Say notes in the trace the test's next action. Last is the Seq of the last event there.
+	// Say records the test's next action in the trace. Last is the Seq of the last event there.
 	Say(what string)
 	Last() uint64
 

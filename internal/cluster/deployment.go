@@ -102,8 +102,8 @@ func (d *Deployment) apply(at Object, o store.Object) error {
 	return err
 }
 
-// isReplaced reports whether releases replace an object with immutable fields: nothing is lost with
-// it.
+// isReplaced reports whether releases replace an object with immutable fields. No state is lost
+// with such an object.
 func isReplaced(o store.Object) bool {
 	switch o.(type) {
 	case *storagev1.CSIDriver, *storagev1.StorageClass, *storagev1.VolumeAttributesClass:

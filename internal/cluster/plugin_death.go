@@ -64,14 +64,14 @@ func (ds *Drivers) openCall(p *Plugin, method string) *trace.Event {
 	return nil
 }
 
-// crashLoop counts the ends of a program, as the kubelet does: it forgets them when the
+// crashLoop counts the ends of a program, as the kubelet does. The count returns to zero when the
 // program has run for sidecar.Stable.
 type crashLoop struct {
 	ends  int
 	began time.Duration
 }
 
-// delay is the time that the kubelet waits before it restarts a program that ends now.
+// delay is the kubelet's delay before it restarts a program that ends now.
 func (l *crashLoop) delay(now time.Duration) time.Duration {
 	if now-l.began >= sidecar.Stable {
 		l.ends = 0

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// askTimeout limits, in wall time, the few requests to a driver outside the run; a program has its
-// own start timeout.
+// askTimeout limits, in wall time, the few requests to a driver outside the run. The start of a
+// program has its own timeout.
 const askTimeout = 10 * time.Second
 
 // Ask sends a request outside the run to a plugin: no trace has it.

@@ -11,10 +11,10 @@ import (
 // Death is the unexpected end of a driver's program.
 type Death = judged.Death
 
-// Alive expects that the programs of drivers do not exit by themselves, except for allowed exits.
+// Alive expects that the programs of drivers do not exit by themselves, apart from allowed exits.
 type Alive Allowed
 
-// String says it in words.
+// String returns the expectation in words.
 func (Alive) String() string { return "the driver's program runs until it is stopped" }
 
 // Failure is a program that ended.

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Allowed limits unwanted things: none, any, or those that fit a pattern.
+// Allowed limits unwanted findings: it allows none, all, or those that match a pattern.
 type Allowed struct {
 	Any      bool
 	Patterns []string
@@ -40,7 +40,7 @@ func (Allowed) JSONSchema() map[string]any {
 	}}
 }
 
-// unwanted is something that was found: in words, against which patterns are held, and judged.
+// unwanted is a finding: its text, which patterns are matched against, and its verdict.
 type unwanted struct {
 	text string
 	verdict.Verdict

@@ -13,7 +13,7 @@ import (
 // Call describes CSI calls by their method and more.
 type Call = calls.Pattern
 
-// Calls expects CSI calls in this order; unless it is exact, other calls may be between them.
+// Calls expects CSI calls in this order. Unless it is exact, other calls may occur between them.
 type Calls calls.Wanted
 
 // String lists the calls.
@@ -25,7 +25,7 @@ func (c Calls) String() string {
 	return "calls " + strings.Join(words, "; ")
 }
 
-// Failure reports the first call that is missing, or the first superfluous one.
+// Failure reports the first missing or the first superfluous call.
 func (c Calls) Failure(ev *Evidence) *Failure {
 	if len(c.Patterns) == 0 {
 		return nil

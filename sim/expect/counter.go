@@ -14,7 +14,7 @@ type Counter struct {
 	Fitting int
 
 	next int            // in the journal's calls
-	open []*trace.Event // calls without an answer, which may still fit
+	open []*trace.Event // unanswered calls, which may still match
 }
 
 // Count returns the number of calls that fit so far.

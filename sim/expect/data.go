@@ -8,7 +8,7 @@ import (
 // Data expects that pods find the content that was written to their volumes.
 type Data struct{}
 
-// String says it in words.
+// String returns the expectation in words.
 func (Data) String() string { return "each pod finds in its volumes the data that was written there" }
 
 // Failure is a pod that did not.

@@ -27,8 +27,8 @@ func (Event) Wanted() string {
 	return "a map such as {reason: FailedMount, about: pod/web}"
 }
 
-// Resolve writes the subject of the events in the form of events, Pod/web for po/web, and reports
-// whether objects of that kind exist.
+// Resolve replaces the subject of the events by its form in events, such as Pod/web for po/web. It
+// reports whether objects of that kind exist.
 func (p *Event) Resolve(kinds Kinds) bool {
 	kind, name, ok := strings.Cut(p.About, "/")
 	res, known := kinds.Named(kind)

@@ -1,6 +1,6 @@
-// Package expect has the expectations about a run: CSI calls in an order, or none of them, objects,
-// Kubernetes events, nothing left behind. The scenario language and the Go API express them in
-// their own ways and get the same failures.
+// Package expect has the expectations about a run: CSI calls in an order or their absence, objects,
+// Kubernetes events, no leftovers. The scenario language and the Go API each have their own syntax
+// for them, and report the same failures.
 package expect
 
 import (
@@ -15,8 +15,8 @@ import (
 type Evidence struct {
 	*Journal
 	Store *store.Store
-	// Since is the Seq of the last event that does not count: only later calls and Kubernetes
-	// events count.
+	// Since is the Seq of the last event that is ignored: only later calls and Kubernetes events
+	// count.
 	Since uint64
 	// Faults are the injected faults.
 	Faults *fault.Set
@@ -24,7 +24,7 @@ type Evidence struct {
 	Leftovers  func() []ledger.Entry
 	Violations func() []verdict.Verdict
 	LostData   func() []verdict.Verdict
-	// Unmounted are mounts that drivers took off although they were not their own.
+	// Unmounted are foreign mounts that drivers unmounted.
 	Unmounted func() []verdict.Verdict
 	// Died are programs of drivers that ended by themselves.
 	Died func() []Death

@@ -13,17 +13,18 @@ import (
 type Failure struct {
 	// Verdict is the finding, on one line.
 	Verdict verdict.Verdict
-	// Step is the number of a scenario's step, from 1; 0 for expectations at the end, and in Go
-	// tests.
+	// Step is the number, from 1, of a scenario's step. It is 0 for expectations at the end and in
+	// Go tests.
 	Step int
-	// File and Line are the place of the expectation; empty in Go tests, which name it themselves.
+	// File and Line are the place of the expectation. They are empty in Go tests, which report the
+	// place themselves.
 	File string
 	Line int
-	// Item is the index, from 0, of the item of a list of calls that is missing, or after which a
-	// call is superfluous.
+	// Item is the index, from 0, of an item in a list of calls. The item is missing, or a
+	// superfluous call follows it.
 	Item          int
 	Expected, Got string
-	// About is the event that shows it best; nil for none.
+	// About is the event that shows the failure best; nil for none.
 	About *trace.Event
 	// Trail are the events that led there, the last one last.
 	Trail []*trace.Event
@@ -35,7 +36,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Verdict.Text }
 
-// Explain adds to a failure the events that led there and, unless it has one, a hint.
+// Explain adds the preceding events to a failure and, if it has none yet, a hint.
 func (ev *Evidence) Explain(f *Failure) {
 	ev.Update()
 	f.Trail = trail(ev.recorder.Events(), f.About, ev.Names)

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// Forbidden are CSI calls that must not occur, either never or not after another call. A method
-// with a * stands for no question for capabilities.
+// Forbidden are CSI calls that must not occur: never, or not after another call. A method with a *
+// does not match requests for capabilities.
 type Forbidden struct {
 	calls.Pattern
 	After *calls.Pattern
@@ -38,7 +38,7 @@ func (Forbidden) JSONSchema() map[string]any {
 	}}
 }
 
-// String says it in words.
+// String returns the expectation in words.
 func (f Forbidden) String() string {
 	text := "no call " + f.Pattern.String()
 	if f.After != nil {

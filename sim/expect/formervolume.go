@@ -12,7 +12,7 @@ import (
 )
 
 // Find returns all objects of a reference. After its claimRef was removed, a volume still counts as
-// the volume of its last claim, until the claim has another volume.
+// its last claim's volume until the claim has another one.
 func (ev *Evidence) Find(ref Reference) []store.Object {
 	found := ref.Find(ev.Store)
 	if !ref.ByClaim() {
@@ -33,8 +33,8 @@ func (ev *Evidence) Find(ref Reference) []store.Object {
 }
 
 // formerVolumes returns the volumes without a claimRef that were last bound to a claim of that
-// name, the newest first, and at most one of each claim. A claim that has a volume has no former
-// one.
+// name. It returns the newest first, and at most one for each claim. A claim with a volume has no
+// former one.
 func (ev *Evidence) formerVolumes(claim string) (former []*corev1.PersistentVolume) {
 	unclaimed := map[types.UID]*corev1.PersistentVolume{}
 	served := map[store.Key]bool{}

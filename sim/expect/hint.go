@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// hint returns the most promising lead: a fault that is still in force, otherwise the last words of
+// hint returns the best lead: a fault that is still active, otherwise the last message of
 // Kubernetes itself.
 func (ev *Evidence) hint() string {
 	for _, f := range ev.Faults.InForce() {
@@ -38,7 +38,7 @@ func IsWarning(e *trace.Event) bool {
 // IsFailedCall reports whether a call's caller received an error.
 func IsFailedCall(e *trace.Event) bool { return e.Kind == trace.Call && e.Code != "" }
 
-// News is the newest event of a kind, unless a call that succeeded has overtaken it.
+// News is the newest event of a kind, unless a later call succeeded.
 func (ev *Evidence) News(is func(*trace.Event) bool) *trace.Event {
 	e := ev.lastOf(func(e *trace.Event) bool {
 		return is(e) || e.Kind == trace.Call && calls.Result(e) == "OK" && !calls.IsAsking(e)

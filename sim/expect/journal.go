@@ -7,23 +7,23 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Journal keeps, of a growing trace, the events that expectations are about: calls and Kubernetes
-// events, in order.
+// Journal keeps the calls and Kubernetes events of a growing trace in order; expectations need no
+// other events.
 type Journal struct {
 	Names  *calls.Names
 	Calls  []*trace.Event
 	Events []*trace.Event // of Kubernetes
 
 	recorder *trace.Recorder
-	open     []*trace.Event // calls without an answer with their names so far
+	open     []*trace.Event // unanswered calls with their names so far
 	seen     uint64         // Seq of the last event that was taken in
 }
 
-// NewJournal returns the journal of a recorder's events, as far as Update has read them.
+// NewJournal returns the journal of a recorder's events, up to the last Update.
 func NewJournal(r *trace.Recorder) *Journal { return &Journal{recorder: r, Names: calls.NewNames()} }
 
-// Update reads the events since the last update, and reports whether there were any: an event, or
-// the answer to a call. Its cost is that of the new events.
+// Update reads the events since the last update, and reports whether there was a new event or
+// answer. Its cost is that of the new events.
 func (j *Journal) Update() bool {
 	last := j.recorder.Last()
 	news := last > j.seen

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// builtIn finds resources by every name that kubectl takes.
+// builtIn finds resources by every name that kubectl accepts.
 var builtIn = func() map[string]*store.Resource {
 	names := map[string]*store.Resource{}
 	for _, res := range store.Resources() {
@@ -20,7 +20,8 @@ var builtIn = func() map[string]*store.Resource {
 	return names
 }()
 
-// namesOf are the names of a resource, with its group if another is meant without.
+// namesOf are the names of a resource. They include its group if the bare name means another
+// resource.
 func namesOf(res *store.Resource) []string {
 	if d := kind.DefinitionOf(res); d != nil {
 		names := d.Object.Status.AcceptedNames
@@ -35,16 +36,16 @@ func namesOf(res *store.Resource) []string {
 	return slices.Concat([]string{plural, singular}, of.ShortNames, of.Aliases)
 }
 
-// Kinds are the known kinds: the built-in ones and the ones that definitions in a store add.
+// Kinds are the known kinds: the built-in ones, and those from definitions in a store.
 type Kinds struct {
-	store *store.Store // nil: only those that are built in
+	store *store.Store // nil: built-in kinds only
 }
 
 // KindsIn returns the kinds of a store.
 func KindsIn(s *store.Store) Kinds { return Kinds{s} }
 
 // Names finds a resource by each of its names. Built-in resources take precedence over definitions,
-// and among these the first in the order of their names.
+// and definitions over those later in the alphabet.
 func (k Kinds) Names() map[string]*store.Resource {
 	if k.store == nil {
 		return builtIn
@@ -63,7 +64,7 @@ func (k Kinds) Names() map[string]*store.Resource {
 // List is every name of a resource, sorted.
 func (k Kinds) List() []string { return slices.Sorted(maps.Keys(k.Names())) }
 
-// Named finds a resource by any of its names, in any case.
+// Named finds a resource by any of its names, in upper or lower case.
 func (k Kinds) Named(name string) (*store.Resource, bool) {
 	name = strings.ToLower(name)
 	if res, ok := builtIn[name]; ok || k.store == nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Leftovers expects that nothing is left behind, except for allowed things. Litter of Kubernetes
+// Leftovers expects that nothing is left behind, apart from allowed leftovers. Litter of Kubernetes
 // itself is no failure.
 type Leftovers Allowed
 
-// String says it in words.
+// String returns the expectation in words.
 func (Leftovers) String() string { return "nothing is left behind" }
 
-// Failure lists the things that were left behind, with the blame.
+// Failure lists the leftovers with the party to blame.
 func (l Leftovers) Failure(ev *Evidence) *Failure {
 	allowed := Allowed(l)
 	leaks := allowed.Without(ev.Leftovers())
@@ -34,8 +34,8 @@ func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
 	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
 }
 
-// culprit returns the call that should have removed the first of the leaks or, if it is missing,
-// the event that made it.
+// culprit returns the call that should have removed the first of the leaks. If that call is
+// missing, it returns the event that made the leak.
 func culprit(leaks []ledger.Entry) *trace.Event {
 	for _, e := range leaks {
 		if e.Undone != nil {

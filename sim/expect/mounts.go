@@ -5,7 +5,7 @@ import "github.com/csisim/csisim/internal/world/trace"
 // Mounts expects that drivers unmount only their own mounts.
 type Mounts struct{}
 
-// String says it in words.
+// String returns the expectation in words.
 func (Mounts) String() string {
 	return "no driver unmounts mounts of another driver or of the kubelet, nor any outside its calls"
 }

@@ -19,22 +19,23 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Object is a condition on an object: that it exists or, with more fields, that it does not exist,
-// is in a phase, has a condition or certain fields.
+// Object is a condition on an object: that it exists, does not exist, is in a phase, has a
+// condition, or has certain fields.
 type Object struct {
 	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the name *
-	// matches any text; a volume or an attachment can be named by its claim: "pv/pvc/data".
+	// matches any text. A volume or an attachment can be named by its claim: "pv/pvc/data".
 	Ref string
 	// Phase is its status.phase. Default: any.
 	Phase string
-	// Condition is a condition of its status that is True, such as "Ready", or
-	// TYPE=STATUS. Default: any.
+	// Condition is a condition of its status: "Ready" requires True, TYPE=STATUS another status.
+	// Default: any.
 	Condition string
-	// Gone says that there is no such object.
+	// Gone requires that no such object exists.
 	Gone bool
 	// Fields are the fields of the object that must have the given values. Default: none.
 	Fields map[string]any
-	// Where must be true of it, and Means is that in words. Default: anything is.
+	// Where is a predicate that must hold for the object, and Means describes it in words. Default:
+	// anything is.
 	Where func(store.Object) bool
 	Means string
 	// Count is the number of such objects. Default: at least one.
@@ -43,7 +44,7 @@ type Object struct {
 	ref *Reference // nil: Ref is still to be read
 }
 
-// Of is the condition for the objects of a reference that has been read.
+// Of returns the condition for the objects of a parsed reference.
 func (o Object) Of(ref Reference) Object {
 	o.Ref, o.ref = ref.Text(), &ref
 	return o
@@ -80,7 +81,7 @@ func (o Object) String() string {
 	return name + " " + strings.Join(words, ", ")
 }
 
-// Failure says that it is not true now.
+// Failure returns the failure that the condition does not hold now.
 func (o Object) Failure(ev *Evidence) *Failure {
 	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {
@@ -99,7 +100,7 @@ func (o Object) Failure(ev *Evidence) *Failure {
 	}
 }
 
-// Look reports whether it is true now and, if not, the actual state.
+// Look reports whether the condition holds now and, if not, the actual state.
 func (o Object) Look(ev *Evidence) (holds bool, got string, err error) {
 	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {
@@ -162,7 +163,7 @@ func (o Object) fieldMismatch(obj store.Object) (string, error) {
 	return partial.Mismatch(map[string]any(o.Fields), any(fields)), nil
 }
 
-// parts are the fields of the object, such as its status, that are looked at.
+// parts are the fields of the object that the condition reads, such as its status.
 func (o Object) parts() []string {
 	parts := slices.Sorted(maps.Keys(o.Fields))
 	if o.Condition != "" {
@@ -171,9 +172,9 @@ func (o Object) parts() []string {
 	return parts
 }
 
-// Decoded is an object as decoded JSON, with whole numbers as int64, or only its named parts. An
-// encoder for all parts takes longer to make than a scenario to run. Kubernetes' own converter
-// takes longer still: it copies its type information for each new field.
+// Decoded returns an object, or only its named parts, as decoded JSON. Whole numbers are int64.
+// Making an encoder for all parts takes longer than running a scenario. Kubernetes' own converter
+// is slower still: it copies its type information for each new field.
 func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	shown := map[string]any{}
 	if _, custom := obj.(*unstructured.Unstructured); custom || len(parts) == 0 {
@@ -182,7 +183,7 @@ func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	for _, name := range parts {
 		field, ok := fieldNamed(obj, name)
 		if !ok {
-			// Kind and apiVersion are no fields of it, and a misspelt name is none.
+			// Kind and apiVersion do not count as fields, and neither do misspelt names.
 			return Decoded(obj)
 		}
 		var part any
@@ -215,8 +216,8 @@ func decode(value, into any) error {
 	return utiljson.Unmarshal(text, into)
 }
 
-// phaseOf is status.phase, nil if there is none. Most waits are for a phase, and an
-// encoder for all that a pod can be takes longer to make than a scenario to run.
+// phaseOf is status.phase, nil if there is none. Most waits are for a phase. Making an encoder for
+// all fields of a pod takes longer than running a scenario.
 func phaseOf(obj store.Object) any {
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
 		return inside(custom.Object, "status", "phase")

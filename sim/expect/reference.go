@@ -17,15 +17,15 @@ import (
 
 // Reference names objects in the way of kubectl, kind and name: pod: web. In the name * matches any
 // text. A PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
-// pvc/data, and a VolumeSnapshotContent by its snapshot: vsc: vs/data.
+// pvc/data. A VolumeSnapshotContent can be named by its snapshot: vsc: vs/data.
 type Reference struct {
-	// Resource is the resource of the objects. The resource of a defined kind may be the one of
-	// another store; In returns the resource in a given store.
+	// Resource is the resource of the objects. The resource of a defined kind may come from another
+	// store; In returns the resource of a given store.
 	Resource  *store.Resource
 	Namespace string
 	Name      string
 
-	Word string // for the resource, as its author wrote it: pod, po, Pod
+	Word string // the resource as in the source: pod, po, Pod
 }
 
 // claimPrefix begins the name of a volume, attachment or snapshot that is named by its claim.
@@ -39,8 +39,7 @@ func (r Reference) HasClaim() bool {
 	return slices.Contains([]string{"PersistentVolume", "VolumeAttachment", "VolumeSnapshot"}, r.Resource.GVK.Kind)
 }
 
-// In returns the resource as a store has it, false if it has none: then it is not defined, or not
-// yet.
+// In returns the resource in a store. It is false if the kind is not defined there, or not yet.
 func (r Reference) In(s *store.Store) (*store.Resource, bool) {
 	if kind.DefinitionOf(r.Resource) == nil {
 		return r.Resource, true
@@ -54,7 +53,7 @@ func KindsOf(n *strict.Node) Kinds {
 	return kinds
 }
 
-// Take reads the reference out of a map and leaves the rest to the caller.
+// Take removes the keys of the reference from a map and leaves the rest to the caller.
 func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	var found []string
 	for _, entry := range objectsNamed(n) {
@@ -80,7 +79,8 @@ func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	return n.Without(found...)
 }
 
-// objectsNamed are the keys that name an object. Beside another, namespace is where that one is.
+// objectsNamed are the keys that name an object. Beside another reference, namespace is the
+// namespace of the latter.
 func objectsNamed(n *strict.Node) []strict.Entry {
 	var named []strict.Entry
 	for _, entry := range n.Entries() {
@@ -99,7 +99,7 @@ func ReferenceKeys() map[string]any {
 	properties := map[string]any{
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},
 	}
-	for name, res := range builtIn { // any order: it is a map again
+	for name, res := range builtIn { // any order: the result is a map
 		properties[name] = map[string]any{"type": "string", "description": "Name of the " + res.GVK.Kind + "; * stands for any text."}
 	}
 	return properties
@@ -130,7 +130,7 @@ func (r Reference) BySnapshot() bool {
 // ByClaim reports whether an object is named by its claim.
 func (r Reference) ByClaim() bool { return strings.HasPrefix(r.Name, claimPrefix) }
 
-// Find is all objects there are of the reference.
+// Find returns all existing objects of the reference.
 func (r Reference) Find(s *store.Store) []store.Object {
 	res, served := r.In(s)
 	switch {
@@ -198,8 +198,8 @@ func (r Reference) Text() string {
 	return r.Word + "/" + r.Name
 }
 
-// Reference reads kind and name, with the namespace between them unless it is
-// the default one: pod/web, pvc/team-a/data, pv/pvc/data, volumesnapshot/pvc/data.
+// Reference reads kind and name, with the namespace between them unless it is the default one:
+// pod/web, pvc/team-a/data, pv/pvc/data.
 func (k Kinds) Reference(text string) (Reference, error) {
 	word, name, ok := strings.Cut(text, "/")
 	if !ok || name == "" {

@@ -17,8 +17,8 @@ import (
 // maxTrail is the number of events that a failure shows.
 const maxTrail = 9
 
-// trail returns the short story that ends with an event: its causes, back to the beginning, and
-// events of the same volume.
+// trail returns the short story that ends with an event: the chain of its causes from the
+// beginning, and events of the same volume.
 func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.Event {
 	if last == nil {
 		return nil
@@ -27,7 +27,7 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	alike := series{alikeness(last): 1}
 	volume := names.About(last)
 	for _, e := range causes(all, last) {
-		// The rest is for faults and calls that caused nothing.
+		// The rest has room for faults, and for calls that caused nothing.
 		if len(chosen) < maxTrail-maxAlike && isNews(e) && (volume == "" || !isOfNode(e)) {
 			alike.choose(e, chosen)
 		}
@@ -48,14 +48,14 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	return story
 }
 
-// maxAlike bounds the failures of one call in a story: the events before them are more useful than
-// a dozen of them. Of warnings, which count themselves, it has the last.
+// maxAlike bounds the failures of one call in a story. The events before them are more useful than
+// a dozen equal failures. A warning counts its own repetitions, so the story has only the last one.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
 type series map[string]int
 
-// choose makes an event part of the story, unless there are enough like it.
+// choose adds an event to the story, unless the story has enough like it.
 func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
 	most := maxAlike
 	if e.Kind == trace.KubeEvent {
@@ -67,8 +67,8 @@ func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
 	}
 }
 
-// alikeness is equal for calls that fail alike and for one warning's repetitions, and empty for all
-// other events.
+// alikeness is equal for calls with the same failure and for repetitions of one warning. It is
+// empty for all other events.
 func alikeness(e *trace.Event) string {
 	if e.Kind == trace.KubeEvent && IsWarning(e) {
 		return e.Method + " " + e.Name
@@ -95,7 +95,7 @@ func causes(all []*trace.Event, last *trace.Event) []*trace.Event {
 	return found
 }
 
-// isNews leaves out of a story events that its reader expects.
+// isNews reports whether an event belongs in a story; readers expect the others anyway.
 func isNews(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.FileChange, trace.SystemCall, trace.Request, trace.Files, trace.ChoiceMade:
@@ -108,14 +108,14 @@ func isNews(e *trace.Event) bool {
 	return true
 }
 
-// isOfNode reports whether an event is about a node that comes up: it led to all events there, and
+// isOfNode reports whether an event is about the start of a node. It led to all events there, and
 // explains little.
 func isOfNode(e *trace.Event) bool {
 	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
 
-// isOf reports whether an event belongs to the story of a volume: a call about it, a warning about
-// it, and every fault and crash.
+// isOf reports whether an event belongs to the story of a volume: a call or warning about it, or
+// any fault or crash.
 func isOf(volume string, e *trace.Event, names *calls.Names) bool {
 	switch e.Kind {
 	case trace.FaultFired:
@@ -145,7 +145,7 @@ func EventLine(e *trace.Event, names *calls.Names) string {
 	return at + strings.TrimSpace(string(e.Kind)+" "+e.Actor+" "+e.Node+" "+e.Method+" "+firstLine(e.Message))
 }
 
-// program is the part of a process's name that says which program it belongs to.
+// program is the part of a process's name that identifies its program.
 func program(actor string) string {
 	name, rest, _ := strings.Cut(actor, "/")
 	if node, _, _ := strings.Cut(rest, "/"); name == "kubelet" && node != "" {
@@ -159,7 +159,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// lastOf is the newest event that is of the kind.
+// lastOf is the newest event of the kind.
 func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 	all := ev.recorder.Events()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -171,7 +171,7 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 }
 
 // LastAbout returns the newest event about the objects: a Kubernetes event about one of them or a
-// call about its volume, otherwise any change of it.
+// call about its volume. Without such an event, it returns the last change of one.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
 	isAbout := func(e *trace.Event) bool {
@@ -185,7 +185,8 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	}
 	e := ev.lastOf(isAbout)
 	if failing := ev.failing(ref, about); failing != nil && (e == nil || !IsWarning(e)) {
-		// Other events of the object meanwhile say less; a warning reports the failure itself.
+		// Other events of the object in between are less useful; a warning reports the failure
+		// itself.
 		return failing
 	}
 	if e != nil {
@@ -195,7 +196,7 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 }
 
 // failing returns the newest failed call about the objects' volumes, if the last call about that
-// volume failed: whatever is reported of the objects meanwhile, they wait for it.
+// volume failed. The objects wait for that call, whatever other events report.
 func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	ev.Update()
 	last := map[string]*trace.Event{}
@@ -220,8 +221,8 @@ func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)
 }
 
-// connected are the names under which events name the objects and of the claims that pods among
-// them use.
+// connected are the names that events use for the objects, and for the claims of the pods among
+// them.
 func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
 	for _, obj := range ev.Find(ref) {

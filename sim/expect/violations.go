@@ -11,7 +11,7 @@ import (
 // Violations expects that drivers keep to the CSI spec, except for allowed breaches.
 type Violations Allowed
 
-// String says it in words.
+// String returns the expectation in words.
 func (Violations) String() string { return "the driver keeps to the CSI spec" }
 
 // Failure lists a driver's breaches of the CSI spec.
@@ -31,13 +31,13 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// ofKubernetes expects two things of Kubernetes: it calls drivers in the order that it promises,
-// and the plugin that attached a volume (a driver or an in-tree plugin) also detaches it. A breach
-// is no driver's fault. L-ADC-7
+// ofKubernetes expects two properties of Kubernetes. It calls drivers in the promised order, and
+// the plugin that attached a volume (a driver or an in-tree plugin) also detaches it. A breach is
+// no driver's fault. L-ADC-7
 func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	for _, e := range ev.recorder.Events() {
-		if e.Kind != trace.Violation || e.Method != "" { // one of a driver is about a method
+		if e.Kind != trace.Violation || e.Method != "" { // a driver's breach is about a method
 			continue
 		}
 		is, judged := e.Detail.(verdict.Verdict)
@@ -56,8 +56,8 @@ func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	return nil
 }
 
-// never returns the failure for things that must not happen at all, and which the trace records in
-// events of a kind.
+// never returns the failure for things that must never happen. The trace records them in events of
+// a kind.
 func (ev *Evidence) never(expected string, judged []verdict.Verdict, kind trace.Kind) *Failure {
 	var found []unwanted
 	for _, v := range judged {
@@ -70,7 +70,7 @@ func (ev *Evidence) never(expected string, judged []verdict.Verdict, kind trace.
 	return f
 }
 
-// first is the event of the kind with which it began: later ones may follow from it.
+// first is the first event of the kind: later ones may be its consequences.
 func (ev *Evidence) first(kind trace.Kind) *trace.Event {
 	for _, e := range ev.recorder.Events() {
 		if e.Kind == kind {

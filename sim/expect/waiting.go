@@ -6,11 +6,11 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// NeverGone is the form of a verdict on a wait for the end of an object.
+// NeverGone is the form of a verdict on a wait for an object to disappear.
 const NeverGone verdict.Form = "never gone"
 
-// NeverCame is the failure of a wait: the first line of its error, and the processes that wait,
-// with their conditions.
+// NeverCame is the failure of a wait: the first line of its error, and the waiting processes with
+// their conditions.
 func NeverCame(err error, expected, got string, waiting []string) *Failure {
 	lines := outstanding(waiting)
 	if len(lines) == 0 {
@@ -26,7 +26,7 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 const maxWaiting = 6
 
 // outstanding returns the processes that wait for an answer or a time. All others wait for a
-// change, as they do whenever a cluster is quiet.
+// change, as they do in any quiet cluster.
 func outstanding(waiting []string) []string {
 	var lines []string
 	for _, line := range waiting {

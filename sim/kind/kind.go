@@ -6,12 +6,11 @@
 //
 //	go test -csisim.on=kind -timeout 1h
 //
-// in a cluster that is made with kind (https://kind.sigs.k8s.io) and deleted in the end, in an
-// existing one with -csisim.on=kind:NAME, or in that of a kubeconfig with
+// in a cluster that kind (https://kind.sigs.k8s.io) creates for the tests, in an existing kind
+// cluster with -csisim.on=kind:NAME, or in the cluster of a kubeconfig with
 // -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that have no place there are
-// skipped, with the reason. Tests run there one after the other, also those of several packages.
-// Drivers are programs or the reference driver; containers of pods with an image that begins with
-// registry.local/ sleep.
+// skipped, with the reason. There, tests run one after the other, across packages, too. Drivers are
+// programs or the reference driver. Containers with an image in registry.local/ only sleep.
 package kind
 
 import (
@@ -56,7 +55,7 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// sidecarImages are images by the names of sidecars, as a flag.
+// sidecarImages is a flag that maps names of sidecars to images.
 type sidecarImages map[string]string
 
 // String returns the default of the flag.
@@ -92,7 +91,7 @@ func open(on, test string, o sim.Options) (sim.World, error) {
 	return w, nil
 }
 
-// openFor opens the cluster for a test that has it to itself.
+// openFor opens the cluster for one test at a time.
 func openFor(on, test string, o sim.Options) (*world, error) {
 	s := subject(test, o)
 	k, target, err := begin(on, s)

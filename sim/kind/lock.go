@@ -13,16 +13,16 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// lock is on a cluster: go test runs the tests of several packages at once.
+// lock is the lock of a cluster: go test runs the tests of several packages at once.
 type lock struct {
 	dir  string
 	held io.Closer
 }
 
-// asksAgain is the interval at which a process that waits for a lock tries again.
+// asksAgain is the interval at which a process retries to get a lock.
 const asksAgain = 200 * time.Millisecond
 
-// acquire waits until no other process has the cluster.
+// acquire waits until no other process uses the cluster.
 func acquire(on string) (*lock, error) {
 	name := fnv.New64a()
 	_, _ = io.WriteString(name, on) // it never fails

@@ -16,23 +16,23 @@ import (
 )
 
 // keeps is the variable of the process that outlives the tests. A test binary gets no call after
-// its last test, and Ctrl-C kills it. So that process makes the cluster. After the tests it deletes
-// the cluster, or the remains of a test there.
+// its last test, and Ctrl-C kills it. Therefore that process creates the cluster. After the tests
+// it deletes the cluster, or removes the remains of a test from it.
 const keeps = "CSISIM_KEEPS_CLUSTER"
 
 // order is an order of the tests to their supervisor.
 type order struct {
 	Target promotion.TargetOptions // the cluster
 	Nodes  []string
-	// Kubernetes is the version of a cluster that is made.
+	// Kubernetes is the version of a new cluster.
 	Kubernetes version.Version
-	// Busy says that a test begins to use the cluster; otherwise a test has ended.
+	// Busy is true when a test begins to use the cluster, and false when a test has ended.
 	Busy bool
 }
 
 // reply is the result of an order.
 type reply struct {
-	// Name is that of a kind cluster, and Made says that it goes with the tests.
+	// Name is the name of a kind cluster. Made means that it is deleted after the tests.
 	Name  string
 	Made  bool
 	Error string
@@ -46,10 +46,10 @@ type supervisor struct {
 	reply reply
 }
 
-// running is the only supervisor; the test that holds the cluster uses it.
+// running is the only supervisor. The test that holds the cluster uses it.
 var running *supervisor
 
-// startSupervisor starts the supervisor. It reads until this process has ended.
+// startSupervisor starts the supervisor. It runs until this process has ended.
 func startSupervisor() (*supervisor, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -70,7 +70,7 @@ func startSupervisor() (*supervisor, error) {
 	return &supervisor{in: in, out: json.NewDecoder(out)}, command.Start()
 }
 
-// ask gives the supervisor an order.
+// ask sends the supervisor an order.
 func (s *supervisor) ask(o order) error {
 	var answer reply
 	err := json.NewEncoder(s.in).Encode(o)
@@ -87,15 +87,15 @@ func (s *supervisor) ask(o order) error {
 	return nil
 }
 
-// end says that a test has ended.
+// end reports that a test has ended.
 func (s *supervisor) end() error {
 	o := s.order
 	o.Busy = false
 	return s.ask(o)
 }
 
-// begin makes the supervisor find or make the cluster with the nodes that a test needs, and manage
-// the objects that the test makes there.
+// begin makes the supervisor find or create the cluster with the nodes that a test needs. The
+// supervisor then manages the objects of the test.
 func begin(on string, s promotion.Subject) (one *supervisor, found promotion.TargetOptions, err error) {
 	o, err := targetOptions(on)
 	if err != nil {
@@ -132,7 +132,7 @@ func union(names, others []string) []string {
 
 // supervise is the main function of the supervisor.
 func supervise() error {
-	_ = os.Unsetenv(keeps) // not for the programs that this one starts
+	_ = os.Unsetenv(keeps) // not for its child processes
 	k := &supervising{}
 	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
 	for {
@@ -174,7 +174,7 @@ func (k *supervising) obey(o order) (err error) {
 	return err
 }
 
-// have finds or makes the kind cluster; a cluster that was made for other nodes is made again.
+// have finds or creates the kind cluster. It creates it again if it was made for other nodes.
 func (k *supervising) have(o order) error {
 	if k.target != nil && (!k.reply.Made || slices.Equal(o.Nodes, k.order.Nodes)) {
 		return nil
@@ -204,7 +204,8 @@ func (k *supervising) closeTarget() error {
 	return target.Close()
 }
 
-// close deletes the cluster if it was made, and the remains of a test that was killed on any other.
+// close deletes a cluster that was created for the tests. From any other, it removes the remains of
+// a killed test.
 func (k *supervising) close() error {
 	var err error
 	if k.order.Busy && !k.reply.Made {

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// turn is of the test that has the cluster.
+// turn belongs to the test that uses the cluster.
 var turn = struct {
 	sync.Mutex
 	over   *sync.Cond
@@ -16,8 +16,8 @@ var turn = struct {
 
 func init() { turn.over = sync.NewCond(&turn.Mutex) }
 
-// take waits until a test may have the cluster, and returns the function that gives it to the next
-// one.
+// take waits until a test may use the cluster, and returns the function that releases it to the
+// next test.
 func take(test string) (done func(), err error) {
 	turn.Lock()
 	defer turn.Unlock()

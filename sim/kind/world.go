@@ -26,7 +26,7 @@ type world struct {
 
 var _ sim.World = &world{}
 
-// Boot waits until nodes and drivers are up, and injects the faults that are there from the start.
+// Boot waits until nodes and drivers are up, and injects the faults that are active from the start.
 func (w *world) Boot() error {
 	if err := w.Cluster.Boot(); err != nil {
 		return err
@@ -39,29 +39,29 @@ func (w *world) Boot() error {
 	return nil
 }
 
-// Close removes everything that the test has made, and passes the cluster to the next test.
+// Close removes all objects of the test, and releases the cluster to the next test.
 func (w *world) Close() error {
 	err := errors.Join(w.Cluster.Close(), w.target.Close(), w.supervisor.end())
 	w.done()
 	return err
 }
 
-// RESTConfig is for clients of any kind.
+// RESTConfig configures clients of any kind.
 func (w *world) RESTConfig() *rest.Config { return w.target.Config() }
 
 // Exclusively runs a look at the events so far.
 func (w *world) Exclusively(look func()) {
-	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // it holds at once
+	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // it takes effect at once
 }
 
-// Say notes in the trace the test's next action.
+// Say records the test's next action in the trace.
 func (w *world) Say(what string) { w.Trace().Add(trace.Entry{Kind: trace.Step, Message: what}) }
 
 // Last is the Seq of the last event.
 func (w *world) Last() uint64 { return w.Trace().Last() }
 
-// Apply creates an object or changes it, with the images of its containers, and waits until it is
-// seen.
+// Apply creates an object or changes it, replaces the images of its containers, and waits until the
+// mirror has the object.
 func (w *world) Apply(o store.Object) (verb string, err error) {
 	if err := w.target.Provide(promotion.ImagesOf(o)); err != nil {
 		return "", err
@@ -98,8 +98,8 @@ func ask(c sim.Component, do func(sim.Component) error) error {
 	return notReal(c.String(), do(c))
 }
 
-// notReal turns the error about a thing that a real cluster cannot do into one that the test has no
-// place there.
+// notReal turns an error about a feature that real clusters lack into one that skips the test
+// there.
 func notReal(what string, err error) error {
 	if errors.Is(err, realcluster.ErrNotReal) {
 		return &sim.NotPromotedError{What: what, Why: err.Error()}
@@ -117,7 +117,7 @@ func (w *world) PowerOn(node string) error {
 	return notReal("the power of "+node, w.Cluster.PowerOn(node))
 }
 
-// Inject activates a fault at all proxies. They end it by its name.
+// Inject activates a fault at all proxies. They end it when they receive its name.
 func (w *world) Inject(f *fault.Fault) error {
 	if why := promotion.NeverFault(f); why != "" {
 		return &sim.NotPromotedError{What: "a fault at " + f.Call, Why: why}

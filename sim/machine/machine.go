@@ -1,17 +1,18 @@
-// Package machine is the computer of a simulated node as a driver written in Go
-// meets it: files, mounts, sockets and programs, in memory or on disk.
+// Package machine is the simulated computer of a node, for drivers written in Go: files, mounts,
+// sockets and programs, in memory or on disk.
 package machine
 
 import "github.com/csisim/csisim/internal/world/machine"
 
-// KubeletDir is the directory of the kubelet if a Layout has no other.
+// KubeletDir is the default directory of the kubelet.
 const KubeletDir = machine.KubeletDir
 
 // The errors of a machine that refuses an operation.
 var (
-	// ErrNoPermission is returned where the host lets this user neither mount nor make namespaces.
+	// ErrNoPermission is returned if the host permits this user neither to mount nor to create
+	// namespaces.
 	ErrNoPermission = machine.ErrNoPermission
-	// ErrNotIsolated is returned by a machine that has no mount namespace of its own.
+	// ErrNotIsolated is returned by a machine without its own mount namespace.
 	ErrNotIsolated = machine.ErrNotIsolated
 )
 
@@ -27,7 +28,7 @@ type (
 	// VolumeFiles is a machine that reads and writes files of volumes.
 	VolumeFiles = machine.VolumeFiles
 
-	// Layout says where a machine has the directory of its kubelet.
+	// Layout determines the path of the kubelet's directory on a machine.
 	Layout = machine.Layout
 	// Service is one gRPC service and its server.
 	Service = machine.Service
@@ -61,6 +62,6 @@ const (
 // NewMemory returns a machine in memory. Its tree holds only the kubelet's directory.
 func NewMemory(name string) *Memory { return machine.NewMemory(name) }
 
-// NewDisk returns a machine in dir, which it makes if it is missing. Its mounts are visible on the
-// host.
+// NewDisk returns a machine in dir, which it creates if it does not exist. Its mounts are visible
+// on the host.
 func NewDisk(name, dir string) (*Disk, error) { return machine.NewDisk(name, dir) }

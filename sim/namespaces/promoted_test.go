@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// On a real cluster drivers mount on its nodes: the tests stay where an engine is reached.
+// Drivers mount on the nodes of the real cluster, so the tests stay in the namespaces that reach
+// its container engine.
 func TestTestsOfARealClusterStayWhereTheyAre(t *testing.T) {
 	for _, args := range [][]string{{"-csisim.on=kind"}, {"-test.v", "--csisim.on=a/path@b"}, {"-csisim.on", "kind"}} {
 		assert.True(t, promoted(args), args)
