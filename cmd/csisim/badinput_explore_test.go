@@ -25,8 +25,8 @@ func searched(t *testing.T, p *place, args ...string) clitest.Outcome {
 }
 
 // Given a driver program that hangs, leaks memory or leaves processes outside its session, when
-// csisim explore searches with one such program per run, then the search either explains in one
-// sentence why it does not begin or makes all its runs; in both cases nothing remains.
+// csisim explore searches with one such program per run, then the search makes all its runs, or
+// explains in one sentence why it does not begin. In both cases nothing remains.
 func TestSearchesOfBadDriversLeaveNothingBehind(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, test := range []struct {

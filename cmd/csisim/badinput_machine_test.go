@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// badMachines are machines that lack something that a run needs.
+// badMachines are machines that lack something necessary for a run.
 var badMachines = []badInput{
 	{
 		name: "a socket path that is too long", scenario: clitest.BadDriver("", long), flags: "--isolation none --work-dir " + strings.Repeat("d", 60),

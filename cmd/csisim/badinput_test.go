@@ -37,8 +37,8 @@ type badInput struct {
 	namespaces bool
 }
 
-// Each mistake is reported once, with its place, its correction and the exit code of its class,
-// without delay; and nothing of the run is left.
+// Each mistake is reported once and without delay, with its place, its correction and the exit code
+// of its class. Nothing of the run remains.
 func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, test := range slices.Concat(badScenarios, badDrivers, badMachines) {

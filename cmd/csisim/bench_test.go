@@ -61,12 +61,12 @@ func built(b *testing.B) string {
 	return program
 }
 
-// BenchmarkThousandNodes runs a cluster that must run on a developer's machine, as a user would:
-// 1,000 nodes and 10,000 pods with a volume each, through the command. At most 15 s and 1 GiB.
+// BenchmarkThousandNodes runs a cluster that must work on a developer's machine: 1,000 nodes and
+// 10,000 pods with a volume each. It uses the command, as a user would. At most 15 s and 1 GiB.
 func BenchmarkThousandNodes(b *testing.B) { runLarge(b, 1000, 10_000) }
 
-// BenchmarkTenThousandNodes runs ten times as many: at most 200 s, 8 GiB, and 1.5 times the time
-// per pod.
+// BenchmarkTenThousandNodes runs ten times as many. It may take 200 s, 8 GiB, and 1.5 times the
+// time per pod.
 func BenchmarkTenThousandNodes(b *testing.B) { runLarge(b, 10_000, 100_000) }
 
 func runLarge(b *testing.B, nodes, pods int) {

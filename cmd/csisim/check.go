@@ -157,7 +157,7 @@ already runs.
 	return command
 }
 
-// completeTrials offers the groups of trials; a driver decides on the trials in them.
+// completeTrials completes the groups of trials; the trials in a group depend on the driver.
 func completeTrials(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	for _, group := range check.Groups() {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// A calm run does not show that a driver creates two volumes of one name. A search shows it, and
-// writes the file that replays it.
+// A calm run does not show that a driver creates two volumes with one name. A search shows it, and
+// writes a file that replays it.
 func TestADeepCheckFindsInADriverProgramWhatNoCalmRunShows(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))

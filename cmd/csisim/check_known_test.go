@@ -26,7 +26,8 @@ func (p *place) namesOfFindings(t *testing.T, card string) (names []string) {
 	return names
 }
 
-// Known findings do not fail a check, new ones do, and findings that no longer occur are listed.
+// Known findings do not fail a check, new findings do, and findings that no longer occur are
+// listed.
 func TestABaselineLetsKnownFindingsPass(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))

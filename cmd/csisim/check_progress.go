@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// progress shows the progress of a check: on a terminal in one line that is rewritten, otherwise in
-// a line now and then.
+// progress shows the progress of a check. On a terminal it rewrites one line; otherwise it prints a
+// line from time to time.
 type progress struct {
 	terminal report.Terminal
 	live     io.Writer // the terminal
@@ -44,7 +44,7 @@ func (p *progress) show(at check.Progress) {
 	p.sometimes(fmt.Sprintf("%d of %d ended, %d failed%s", at.Ended, at.Planned, at.Failed, running))
 }
 
-// sometimes writes a line that remains, unless one was written within the last quiet interval.
+// sometimes writes a permanent line, unless it wrote one within the last quiet interval.
 func (p *progress) sometimes(text string) {
 	if now := p.now(); now.Sub(p.said) >= quiet {
 		p.said = now

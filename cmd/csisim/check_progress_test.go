@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/report"
 )
 
-// In a pipe, progress is a line now and then that also counts the findings.
+// In a pipe, progress is a line from time to time, with the number of findings.
 func TestProgressInAPipeIsALineNowAndThen(t *testing.T) {
 	var live, lines bytes.Buffer
 	now := time.Unix(0, 0)

@@ -17,8 +17,8 @@ var notForReplay = map[string]bool{
 }
 
 // chooseNames makes the names of volumes differ from those of other checks, unless the user sets
-// --names: the driver may keep its volumes in a backend that other checks use, too. A replay uses
-// the same names, except with a driver on a socket, which still has the volumes.
+// --names. Other checks may use the same backend. A replay uses the same names, except for a driver
+// on a socket, because that driver still has the volumes.
 func (f *checkFlags) chooseNames(flags *pflag.FlagSet, s check.Subject) error {
 	switch {
 	case f.names != "":

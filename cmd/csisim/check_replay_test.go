@@ -33,7 +33,7 @@ type failedTrial struct {
 	Failures              []struct{ Verdict string }
 }
 
-// shell runs a command line as if it was pasted into a shell.
+// shell runs a command line as if a user pasted it into a shell.
 func (p *place) shell(t *testing.T, line string) clitest.Outcome {
 	t.Helper()
 	c := p.Command("check")
@@ -76,7 +76,7 @@ func TestEveryReplayShowsItsFailureAgain(t *testing.T) {
 	}
 }
 
-// A report file that cannot be written is rejected before anything runs, and no file is left.
+// A report file that cannot be written is rejected before any run starts, and no file remains.
 func TestABadPathOfAReportIsRefusedAtTheStart(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	require.NoError(t, os.Mkdir(filepath.Join(p.Dir, "dir"), 0o755))

@@ -203,8 +203,8 @@ func areTrials(patterns []string, trials []*check.Trial) error {
 	return nil
 }
 
-// namesNear returns the names of all trials if one is like a pattern, otherwise a pattern for each
-// group: a few hundred names would hide the mistake.
+// namesNear returns the names of all trials if one is similar to a pattern, otherwise a pattern for
+// each group. A list of a few hundred names would hide the mistake.
 func namesNear(pattern string, trials []*check.Trial) (names []string) {
 	names = check.Names(trials)
 	if strict.Nearest(pattern, names) != "" {
@@ -267,7 +267,7 @@ func (c *checking) keepScenarios(trials []*check.Trial) error {
 	return nil
 }
 
-// timeline prints the events of a single scenario; those of several scenarios would be mixed up.
+// timeline prints the events of a single scenario; the events of several scenarios would mix.
 func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 	if !c.flags.verbose || len(trials) != 1 || !trials[0].Runs() {
 		return nil
@@ -350,7 +350,7 @@ func (c *checking) runs(card *check.Card) []report.Run {
 	return runs
 }
 
-// knownOf names the findings of a trial that shows only known ones; "" for any other trial.
+// knownOf names the findings of a trial if all of them are known; "" for any other trial.
 func knownOf(found []check.Finding, o check.Outcome) string {
 	if !o.Failed() || !check.OnlyKnown(found, o.Trial) {
 		return ""
@@ -363,7 +363,7 @@ func knownOf(found []check.Finding, o check.Outcome) string {
 }
 
 // placed returns a result with failures that point into the file of the scenario; without a file
-// they have no place.
+// the failures have no place.
 func placed(r *scenario.Result, file string) *scenario.Result {
 	if r == nil {
 		return nil

@@ -140,7 +140,7 @@ func (f *subjectFlags) checkWays(args []string, dash int) error {
 	return nil
 }
 
-// ways lists the ways in which the command line names the driver; exactly one is valid.
+// ways lists the ways in which the command line names the driver. Exactly one of them must be used.
 func (f *subjectFlags) ways(args []string) (found []string) {
 	if f.endpoint != "" {
 		found = append(found, "--endpoint")

@@ -33,7 +33,8 @@ var badChecks = []struct {
 	name, flags string
 	way         string   // how the driver misbehaves
 	driver      []string // the driver's command; empty for the default one
-	// Created before the check and closed: "dead" leaves the file, "file" is a plain file.
+	// A file created before the check: "dead" is a socket without a listener, "file" is a plain
+	// file.
 	socket string
 	code   int
 	says   []string
@@ -93,7 +94,7 @@ var badChecks = []struct {
 	{name: "a driver that makes no volume", flags: "--patience 10ms " + badDriverArgs, way: "hangs in CreateVolume", code: 1, says: []string{"the driver does not make a plain volume: CreateVolume answers DeadlineExceeded", " · the patience ran out for "}},
 }
 
-// Bad input is reported with one clear error and the right exit code, and nothing is left.
+// Bad input is reported with one clear error and the right exit code, and nothing remains.
 func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, test := range badChecks {
@@ -124,7 +125,7 @@ func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// deadSocket creates a socket file without a listener, as a killed driver leaves it.
+// deadSocket creates a socket file without a listener, as a killed driver leaves it behind.
 func deadSocket(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
@@ -249,7 +250,7 @@ func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
 	assert.Empty(t, p.Leftovers())
 }
 
-// A driver that mounts with FUSE is not blamed where no program can open the device.
+// A driver that mounts with FUSE is not blamed if no program can open the device.
 func TestAFUSEDriverIsNotBlamedForTheDeviceThatItCannotOpen(t *testing.T) {
 	clitest.NeedsRoot(t)
 	const closed = "mount --bind /dev/fuse /dev/fuse && mount -o remount,bind,nodev /dev/fuse && "
@@ -343,7 +344,7 @@ func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 	}
 }
 
-// A feature that the driver does not offer is no trial; a check without any trial does not pass.
+// A feature that the driver does not offer is not a trial. A check without any trial does not pass.
 func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
@@ -358,7 +359,7 @@ func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").Code)
 }
 
-// Where nodes cannot have mounts, faults of the driver cannot show; the card gives that reason.
+// If nodes cannot have mounts, some faults of the driver stay hidden; the card gives that reason.
 func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
 	clitest.NeedsRoot(t)
 	p := newPlace(t, clitest.Build(t))

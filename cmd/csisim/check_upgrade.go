@@ -27,12 +27,12 @@ func (f *upgradeFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.fromDeploy, "upgrade-from-deploy", nil, "`PATH` of the manifests of that release, with --deploy for the checked one; may be repeated")
 }
 
-// given reports whether an upgrade is checked.
+// given reports whether the command line requests the check of an upgrade.
 func (f upgradeFlags) given() bool {
 	return f.from != "" || f.fromProfile != "" || f.fromBinary != "" || len(f.fromDeploy) > 0
 }
 
-// old returns the release that the checked one replaces. All other flags are about both.
+// old returns the release that the checked one replaces. All other flags apply to both.
 func (f *checkFlags) old() (check.Subject, error) {
 	own := f.subjectFlags
 	own.save = ""
@@ -72,7 +72,7 @@ func (f *checkFlags) old() (check.Subject, error) {
 	return old, nil
 }
 
-// askBoth asks both releases for their capabilities.
+// askBoth requests the capabilities of both releases.
 func (c *checking) askBoth(ctx context.Context, old check.Subject, facts *check.Facts) (*check.Upgrade, error) {
 	c.progress.queryingDriver()
 	before, err := check.Ask(ctx, old, c.options(old))
@@ -90,7 +90,7 @@ func (c *checking) askBoth(ctx context.Context, old check.Subject, facts *check.
 	return u, nil
 }
 
-// sameProgram reports whether two names are names of one program, or of equal files.
+// sameProgram reports whether two paths name one program or equal files.
 func sameProgram(a, b string) bool {
 	if a == b {
 		return true

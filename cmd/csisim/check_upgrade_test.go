@@ -131,8 +131,8 @@ spec:
       - {name: kubelet, hostPath: {path: /var/lib/kubelet, type: Directory}}
 `
 
-// Given the manifests of two releases. When the new ones attach no volumes any more, then pods
-// that run lose their publish_context, and the card says so; the same manifests are sound.
+// Given the manifests of two releases. When the new manifests no longer attach volumes, then
+// running pods lose their publish_context, and the card says so. The old manifests pass.
 func TestAnUpgradeTakesTheManifestsOfBothReleases(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
@@ -156,7 +156,7 @@ func TestAnUpgradeTakesTheManifestsOfBothReleases(t *testing.T) {
 	assert.Empty(t, p.Leftovers())
 }
 
-// Manifests of releases that cannot be, and their errors.
+// Impossible manifests of releases, and their errors.
 func TestManifestsOfReleasesAreChecked(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	for flags, want := range map[string]string{

@@ -105,7 +105,7 @@ func compareWithReal(ctx context.Context, env environment, f compareFlags, file 
 	return c.compare(ctx)
 }
 
-// makeTraces creates the directory of the traces; without --trace, it is temporary and remove
+// makeTraces creates the directory of the traces. Without --trace it is temporary, and remove
 // deletes it.
 func (f *compareFlags) makeTraces() (remove func() error, err error) {
 	if f.traces != "" {
@@ -165,7 +165,7 @@ func (c *comparing) simulate(ctx context.Context) error {
 	return nil
 }
 
-// runReal makes the real runs, one after the other on one cluster.
+// runReal makes the real runs on one cluster, one after the other.
 func (c *comparing) runReal(ctx context.Context) error {
 	all := []*scenario.Scenario{c.scenario}
 	return c.flags.onTarget(ctx, c.env, c.flags.keep, c.flags.workDir, all, func(target *promotion.Target) error {

@@ -24,7 +24,8 @@ func TestDiffOfEqualTracesPasses(t *testing.T) {
 	assert.Contains(t, run.Stdout, "Not counted as differences")
 }
 
-// For a trace without its NodeUnstageVolume, the exit code is 1 and the call is named first.
+// For a trace without its NodeUnstageVolume, the exit code is 1 and the first line of the result
+// names the call.
 func TestDiffShowsTheFirstDifference(t *testing.T) {
 	text, err := os.ReadFile(recorded)
 	require.NoError(t, err)

@@ -78,7 +78,7 @@ func failureOf(err error, command *cobra.Command) failure {
 }
 
 // interruptible ends this process when ctx ends, until the returned function is called. It is for
-// long work that ignores ctx and leaves nothing behind.
+// long operations that ignore ctx and leave nothing behind.
 func interruptible(ctx context.Context) (end func() bool) {
 	return context.AfterFunc(ctx, func() { os.Exit(namespaces.InterruptedCode(ctx)) })
 }

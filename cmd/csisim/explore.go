@@ -41,7 +41,7 @@ type exploreFlags struct {
 	programFlags
 }
 
-// programFlags are for runs with driver programs.
+// programFlags apply to runs with driver programs.
 type programFlags struct {
 	isolation     string
 	rootless      bool
@@ -216,8 +216,8 @@ func (f *exploreFlags) checkFaults() error {
 	return nil
 }
 
-// jobsOf returns the number of simultaneous runs of a scenario. A run with driver programs waits
-// for them half of its time.
+// jobsOf returns the number of simultaneous runs of a scenario. A run with driver programs spends
+// half of its time waiting for them.
 func (f *exploreFlags) jobsOf(s *scenario.Scenario) int {
 	switch {
 	case f.jobs > 0:

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// indexed adds a search to the index of reports; pages are the reports of its findings.
+// indexed adds a search to the index of reports; pages are the reports on its findings.
 func (x *exploring) indexed(s *scenario.Scenario, found *explore.Search, replays, pages []string) {
 	x.runs += found.Runs
 	group := index.Group{Title: fmt.Sprintf("%s · %s, %s", s.Name, plural.Of(found.Runs, "run"), reachedBy(found))}
@@ -24,7 +24,7 @@ func (x *exploring) indexed(s *scenario.Scenario, found *explore.Search, replays
 			file = filepath.Base(pages[i])
 		}
 		heading := strings.ToLower(headings[f.Blame])
-		// A hazard that is explained, or an expectation that other orders change.
+		// An explained hazard, or an expectation that depends on the order.
 		state := index.Known
 		if f.Fails() {
 			state = index.Failed

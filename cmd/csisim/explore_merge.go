@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// showMergedSearch prints one report of the shards of searches.
+// showMergedSearch prints one report on all shards of a search.
 func showMergedSearch(env environment, dir string) error {
 	m, err := explore.ReadMerged(dir)
 	if err != nil {

@@ -66,7 +66,7 @@ func (x *exploring) show(name string, at *explore.Search) {
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
 
 // reachedBy renders the progress of a search: the number of abstract states that it has reached,
-// and how many of the faults that are possible in the calm run have happened.
+// and the share of the calm run's possible faults that have happened.
 func reachedBy(at *explore.Search) string {
 	if at.Possible == 0 {
 		return plural.Of(at.States, "state")
@@ -235,8 +235,8 @@ func blameOf(f *explore.Finding) string {
 	return blames[f.Blame] + ": " + strings.Join(broken.Rules, ", ")
 }
 
-// reasonsOf lists the reasons for a finding: the over-specific expectation, whether the awaited
-// condition is met late, and the known behaviour of Kubernetes that caused the delay.
+// reasonsOf lists the reasons for a finding: the over-specific expectation, a delay of the awaited
+// condition, and the known behaviour of Kubernetes that caused the delay.
 func reasonsOf(f *explore.Finding) (lines []string) {
 	if f.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the condition is met, but late: after %s", trace.Span(f.Late)))

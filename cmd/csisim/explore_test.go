@@ -89,8 +89,8 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	assert.Contains(t, got.Stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
 }
 
-// Given a search with a pod that starts later than the scenario waits, then the report says that
-// the pod runs eventually, and the reason for the delay. C-ADC-40
+// Given a search with a pod that starts after the scenario's wait has ended, then the report says
+// that the pod runs eventually, and the reason for the delay. C-ADC-40
 func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)
@@ -110,8 +110,8 @@ func TestASearchOfASoundDriverFindsNothing(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(got.Stdout, ", 0 findings"), got.Stdout)
 }
 
-// Given a finding of a scenario that applies a file. When its replay is moved to another directory,
-// and the scenario is deleted, then it shows the finding all the same.
+// Given a finding of a scenario that applies a file. When its replay is moved to another directory
+// and the scenario is deleted, then the replay still shows the finding.
 func TestAReplayNeedsNoOtherFile(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	text, err := os.ReadFile(file)

@@ -14,7 +14,7 @@ import (
 )
 
 // Given a release that refuses the mounts of another one, when a search replaces the release at
-// calls, then it finds the call, and the replay shows it again.
+// calls, then it finds the right call, and the replay shows the finding again.
 func TestASearchReplacesTheReleaseAtCalls(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
@@ -37,7 +37,7 @@ func TestASearchReplacesTheReleaseAtCalls(t *testing.T) {
 	assert.Empty(t, p.Leftovers())
 }
 
-// upgradeScenario is a volume's life with the reference driver, which has another release.
+// upgradeScenario is a volume's life with two releases of the reference driver.
 func upgradeScenario(flags string) string {
 	command := strings.Join(checkedDriver[1:], "', '")
 	return fmt.Sprintf(`apiVersion: csisim.dev/v1alpha1

@@ -32,7 +32,7 @@ func completeNames(_ *cobra.Command, args []string, _ string) (words []string, _
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeUntil offers the steps of the given scenarios, by their names or numbers.
+// completeUntil completes the steps of the given scenarios, by their names or numbers.
 func completeUntil(_ *cobra.Command, args []string, _ string) (words []string, _ cobra.ShellCompDirective) {
 	for _, s := range readable(args) {
 		for i, step := range s.Steps {

@@ -30,7 +30,7 @@ func (*pairsFlag) Type() string { return "KEY=VALUE" }
 // String is empty, since there is no default to show.
 func (p *pairsFlag) String() string { return strings.Join(p.words(), " ") }
 
-// words returns the given values, one for each use of the flag.
+// words returns the given values as separate arguments.
 func (p *pairsFlag) words() (words []string) {
 	for _, key := range slices.Sorted(maps.Keys(*p)) {
 		words = append(words, key+"="+(*p)[key])

@@ -14,7 +14,7 @@ import (
 )
 
 // Given a driver of each kind. When the step of the GitHub Action checks it, then the outputs, the
-// job summary and the exit code say how it ended.
+// job summary and the exit code report the result.
 func TestTheStepOfTheGitHubActionSaysHowTheCheckEnded(t *testing.T) {
 	clitest.NeedsMounts(t)
 	if _, err := exec.LookPath("jq"); err != nil {

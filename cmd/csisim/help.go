@@ -81,8 +81,8 @@ func reflowed(text string) string {
 	return strings.Join(all, "\n\n")
 }
 
-// continued breaks a command before its options, as for a shell, so that no row is too wide if
-// possible. Rows after the first are indented.
+// continued breaks a command before its options, in the syntax of a shell. Rows are within the
+// width if possible. Rows after the first are indented.
 func continued(command string) string {
 	const end, indent = ` \`, "    "
 	var rows []string
@@ -191,7 +191,7 @@ func writeGroup(w io.Writer, title string, flags []*pflag.Flag) {
 	}
 }
 
-// writeTerm writes a term, and its description in a column of its own.
+// writeTerm writes a term, and its description in a separate column.
 func writeTerm(w io.Writer, term, text string, column int) {
 	margin := strings.Repeat(" ", column)
 	text = strings.ReplaceAll(excerpt.Wrap(text, helpWidth-column), "\n", "\n"+margin)

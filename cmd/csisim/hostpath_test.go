@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// A driver's writes outside its own directories are discarded with the run and named in the report;
-// directories given by --host-path are written.
+// A driver's writes outside its own directories are discarded with the run and named in the report.
+// Writes to directories given by --host-path stay.
 func TestDriversDoNotWriteTheHost(t *testing.T) {
 	clitest.NeedsNamespaces(t)
 	bin := clitest.Build(t)

@@ -163,7 +163,7 @@ func (f *importFlags) temporary() (remove func(), err error) {
 	return func() { _ = os.Remove(file.Name()) }, file.Close()
 }
 
-// next writes the scenario, if one is requested, and prints the next commands.
+// next writes the scenario if it is requested, and prints the commands that a user can run next.
 func (f importFlags) next(env environment, paths []string) error {
 	if f.scenario != "" {
 		if err := f.writeScenario(paths); err != nil {

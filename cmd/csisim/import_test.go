@@ -56,7 +56,7 @@ func TestScenariosOfIncidentsRun(t *testing.T) {
 	assert.GreaterOrEqual(t, played, 10)
 }
 
-// A mistake on the command line, and input without any line, is one sentence.
+// A mistake on the command line, or input without any line, is reported in one sentence.
 func TestBadInputOfImport(t *testing.T) {
 	dir := t.TempDir()
 	empty, log := filepath.Join(dir, "empty"), filepath.Join(dir, "kubelet.log")
@@ -84,8 +84,8 @@ func TestBadInputOfImport(t *testing.T) {
 	}
 }
 
-// Given a trace without anything stuck, then explain ends with 0; with something stuck, with 1;
-// and with 2 for a file that is no trace.
+// Given a trace, explain exits with 0 if nothing is stuck, with 1 if something is stuck, and with 2
+// if the file is not a trace.
 func TestExitCodesOfExplain(t *testing.T) {
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace.jsonl")
@@ -104,7 +104,7 @@ func TestExitCodesOfExplain(t *testing.T) {
 	assert.Contains(t, got.Stderr, "import_test.go: line 1 is not an event of a trace")
 }
 
-// Given an imported trace, then the first screen of view has the findings.
+// Given an imported trace, then the first screen of csisim view lists the findings.
 func TestViewShowsTheFindings(t *testing.T) {
 	dir := t.TempDir()
 	trace, page := filepath.Join(dir, "trace.jsonl"), filepath.Join(dir, "page.html")
@@ -115,8 +115,8 @@ func TestViewShowsTheFindings(t *testing.T) {
 	assert.Contains(t, string(text), "Volume pvc-1 cannot be attached to node-b: it is attached to node-a")
 }
 
-// playedAgain imports the logs in a folder of testdata, runs their scenario, and returns the traces
-// of both.
+// playedAgain imports the logs in a folder of testdata, runs the scenario from them, and returns
+// both traces.
 func playedAgain(t *testing.T, logs, until string) (recorded, played string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -140,8 +140,8 @@ func TestTheScenarioOfRealLogsMakesTheirCalls(t *testing.T) {
 	assert.Equal(t, want, volumeCalls(t, played))
 }
 
-// Given the same logs and a driver, then the driver takes the place of the mock: it gets the calls
-// of the logs and gives its own answers.
+// Given the same logs and a driver, then the driver replaces the mock: it receives the calls of the
+// logs and gives its own answers.
 func TestADriverPlaysAnIncident(t *testing.T) {
 	hostdir := filepath.Join(clitest.Build(t), "hostdir")
 	dir := t.TempDir()
@@ -188,7 +188,8 @@ func TestTheScenarioOfARecordingMakesItsSnapshots(t *testing.T) {
 	assert.Equal(t, want, copies(t, played))
 }
 
-// copies lists the calls that make and delete volumes and snapshots, with the source of a volume.
+// copies lists the calls that create and delete volumes and snapshots, with the source of each
+// volume.
 func copies(t *testing.T, file string) (calls []string) {
 	t.Helper()
 	lines, err := openTrace(file)
@@ -203,8 +204,8 @@ func copies(t *testing.T, file string) (calls []string) {
 	return calls
 }
 
-// Given the log of a real csi-snapshotter that made and deleted groups of snapshots, then the
-// scenario makes the same calls about each group, of as many volumes, with the same errors. How
+// Given the log of a real csi-snapshotter that created and deleted groups of snapshots, then the
+// scenario makes the same calls about each group, with as many volumes and the same errors. How
 // often csi-snapshotter repeats a call until a group is ready depends on the real time.
 func TestTheScenarioOfRealLogsMakesTheirGroups(t *testing.T) {
 	recorded, played := playedAgain(t, "snapshotter", "2026-11-29")
@@ -220,8 +221,8 @@ func TestTheScenarioOfRealLogsMakesTheirGroups(t *testing.T) {
 	assert.Equal(t, want, groupCalls(t, played))
 }
 
-// groupCalls lists the calls that make and delete groups of snapshots, with the number of their
-// volumes or members; repeated ones once.
+// groupCalls lists the calls that create and delete groups of snapshots, with the number of their
+// volumes or members. Repeated calls occur once.
 func groupCalls(t *testing.T, file string) (calls []string) {
 	t.Helper()
 	lines, err := openTrace(file)

@@ -12,13 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// orderly is the wall time that an interrupted run of scenarios without programs may take to end by
+// orderly is the wall time in which an interrupted run of scenarios without programs may end by
 // itself.
 const orderly = time.Second / 2
 
-// endsSoon ends this process a moment after an interrupt, until the returned function is called:
-// the end of a large cluster takes time, and a reader may not read the output. Scenarios without
-// programs leave nothing behind. Scenarios with programs clean up, however long that takes.
+// endsSoon ends this process shortly after an interrupt, until the returned function is called.
+// Closing a large cluster takes time, and a reader may have stopped reading the output. Scenarios
+// without programs leave nothing behind. Scenarios with programs clean up first, however long that
+// takes.
 func endsSoon(ctx context.Context, env environment, scenarios []*scenario.Scenario, release func()) (end func() bool) {
 	if slices.ContainsFunc(scenarios, (*scenario.Scenario).HasPrograms) {
 		return func() bool { return true }

@@ -20,12 +20,12 @@ var (
 	largePods  = flag.Int("pods", 2000, "pods of the runs that are interrupted")
 )
 
-// soon is much longer than an interrupt takes, and much shorter than the rest of the interrupted
-// run or than a write without a reader.
+// soon is much longer than the handling of an interrupt. It is much shorter than the rest of the
+// interrupted run, or than a write without a reader.
 const soon = 20 * time.Second
 
-// An interrupt ends a run at any stage: while a large file is read, while nodes or pods start, and
-// while the reader of its trace does not read.
+// An interrupt ends a run at any stage: while it reads a large file, while nodes or pods start, and
+// while no program reads its trace.
 func TestAnInterruptEndsALargeRun(t *testing.T) {
 	bin := clitest.Build(t)
 	for name, test := range map[string]struct {
@@ -51,7 +51,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 
 			r := clitest.StartCommand(t, p.Place, p.Command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
 			if test.lines == 0 {
-				time.Sleep(100 * time.Millisecond) // it reads for longer, and may not have begun to
+				time.Sleep(100 * time.Millisecond) // it reads longer, and may not have begun
 			}
 			for range test.lines {
 				require.True(t, lines.Scan(), lines.Err())

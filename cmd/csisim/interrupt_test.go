@@ -17,7 +17,7 @@ import (
 )
 
 // busy returns a run that hangs in a call for an hour of wall time, after a pod got a file system
-// and a raw block volume: there are mounts, a loop device and programs.
+// and a raw block volume. It then has mounts, a loop device and programs.
 func busy(way string) string {
 	hanging := `- name: bad.csi.example.com
   program: {command: [baddriver, "{{.Socket}}"], env: {BAD_DRIVER: "` + way + `"}}
@@ -52,7 +52,7 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// needsSignal skips a test if programs that it starts ignore a signal: those of nohup ignore
+// needsSignal skips a test if child processes ignore a signal. For example, nohup makes them ignore
 // SIGHUP.
 func interruptEndsTheRun(t *testing.T, bin string) {
 	clitest.NeedsMounts(t)
@@ -117,7 +117,7 @@ func outerCleansUp(t *testing.T, bin string) {
 	assert.Empty(t, r.Leftovers())
 }
 
-// cleans runs csisim clean after a killed run, and checks that nothing is left.
+// cleans runs csisim clean after a killed run, and checks that nothing remains.
 func cleans(t *testing.T, r *clitest.Running) {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(r.Work, "csisim-*"))
@@ -133,7 +133,7 @@ func cleans(t *testing.T, r *clitest.Running) {
 	assert.Equal(t, "nothing is left behind\n", string(again))
 }
 
-// A signal at any moment, also while csisim restarts itself in namespaces, gives the exit code of
+// A signal at any moment, even while csisim restarts itself in namespaces, gives the exit code of
 // the signal.
 func TestSignalsAtAnyMoment(t *testing.T) {
 	clitest.NeedsNamespaces(t)

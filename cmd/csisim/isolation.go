@@ -24,8 +24,8 @@ func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
-// rootless is the isolation of root's programs as those of an ordinary user. In its namespaces it
-// is sim.Namespace, as for any ordinary user.
+// rootless is the isolation in which root's programs run like those of an ordinary user. In its
+// namespaces it is sim.Namespace, as for any ordinary user.
 const rootless = "rootless"
 
 // rootlessFlag adds the flag of all commands that start driver programs.
@@ -68,13 +68,13 @@ type bounds struct {
 	isolation, workDir string
 	// network is ownNetwork or hostNetwork; empty is hostNetwork.
 	network string
-	// loopback lists addresses of servers of this machine that are reached from an own network.
+	// loopback lists addresses of servers of this machine that a separate network must reach.
 	loopback []string
 }
 
 // isolate runs the command again in its own namespaces if a scenario has driver programs; done
-// reports whether it did. The namespaces end with everything in them, however the run ends. Where
-// there are no namespaces, this process ends its programs itself.
+// reports whether it did. The namespaces end with all their processes and mounts, however the run
+// ends. Without namespaces, this process ends its programs itself.
 func isolate(ctx context.Context, env environment, isolation, workDir string, scenarios []*scenario.Scenario) (done bool, err error) {
 	return bounds{isolation: isolation, workDir: workDir}.isolate(ctx, env, scenarios)
 }
@@ -108,7 +108,7 @@ func (b bounds) isolatePrograms(ctx context.Context, env environment, programs b
 }
 
 // endedAgain handles the end of the command that was run again. That command has reported
-// everything except its own death by a signal.
+// everything except its own end by a signal.
 func (env environment) endedAgain(code int, workDir string) error {
 	if code != 128+int(syscall.SIGKILL) {
 		return reported(code)

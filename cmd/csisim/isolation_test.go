@@ -56,7 +56,7 @@ func host(t *testing.T, p *place) (state []string) {
 	return state
 }
 
-// An ordinary user also gets nodes of their own, and csisim prints their limitations.
+// Ordinary users also get separate nodes, and csisim prints the limitations.
 func TestOrdinaryUsersMount(t *testing.T) {
 	clitest.NeedsNamespaces(t)
 	p := newPlace(t, clitest.Build(t))
@@ -75,7 +75,7 @@ func TestOrdinaryUsersMount(t *testing.T) {
 }
 
 // A child that has left the process group, the session and the environment of its driver ends with
-// the run, however the run ends.
+// the run in every case.
 func TestNoChildOfADriverEscapes(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, run := range []struct {

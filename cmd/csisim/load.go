@@ -40,7 +40,7 @@ step that applies copies of a file: that is the workload then.`,
 	return command
 }
 
-// run plays the load that the command line describes, prints its Job, or gathers its shards.
+// run runs the load that the command line describes, prints its Job, or merges its shards.
 func (f loadFlags) run(env environment, command *cobra.Command, args []string) error {
 	if err := f.shardFlags.check(command.Flags()); err != nil {
 		return err

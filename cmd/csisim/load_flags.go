@@ -139,11 +139,11 @@ func (f *loadFlags) plan() (load.Plan, error) {
 	return plan.Share(index, shards), nil
 }
 
-// comparedRuns is the number of runs of two builds for a comparison of a dozen calls.
+// comparedRuns is the number of runs of two builds in a comparison of a dozen calls.
 const comparedRuns = 6
 
-// other returns the build with which the driver is compared; nil without --against. All other flags
-// are about both.
+// other returns the build to which the driver is compared; nil without --against. All other flags
+// apply to both.
 func (f *loadFlags) other() (*check.Subject, error) {
 	if f.against == "" {
 		return nil, nil

@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/load"
 )
 
-// loadJob is the name of all objects of a load on a cluster, loadResults where its pods write.
+// loadJob is the name of all objects of a load on a cluster, and loadResults the directory for the
+// results of its pods.
 const (
 	loadJob     = "csisim-load"
 	loadResults = "/results"

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// Given a burst of volumes, when it is played by the virtual and by the real clock, then pods run
-// and volumes are gone after about the same time of the cluster.
+// Given a burst of volumes, when it is run by the virtual and by the real clock, then pods start
+// and volumes disappear after about the same time of the cluster.
 func TestTheVirtualClockAgreesWithTheRealOne(t *testing.T) {
 	if !clitest.Nightly() {
 		t.Skip("it takes five minutes of the real clock: make nightly-live")

@@ -84,8 +84,7 @@ func (l *loading) ofScenario(command *cobra.Command, file string, plan load.Plan
 	return l.reserved(func() error { return l.play(command.Context(), []sim.LoadOptions{loaded}) })
 }
 
-// play plays the load, and reports it. The second build is the one with which the first is
-// compared.
+// play runs the load, and reports it. The second build is compared to the first one.
 func (l *loading) play(ctx context.Context, builds []sim.LoadOptions) error {
 	runs := builds[0].Plan.Runs
 	builds[0].Progress = func(volumes, run int, phase string) {
@@ -117,7 +116,7 @@ func (l *loading) play(ctx context.Context, builds []sim.LoadOptions) error {
 	return nil
 }
 
-// builds queries the driver, and the build with which it is compared, and composes their loads.
+// builds queries the driver and the build to which it is compared, and composes their loads.
 func (l *loading) builds(ctx context.Context, subject check.Subject, against *check.Subject, plan load.Plan) (builds []sim.LoadOptions, err error) {
 	subjects := []check.Subject{subject}
 	if against != nil {

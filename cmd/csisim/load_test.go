@@ -19,7 +19,7 @@ import (
 
 var loadedDriver = []string{"hostdir", "--endpoint={{.Endpoint}}", "--node-id={{.NodeID}}", "--mode={{.Mode}}", "--state-dir={{.StateDir}}", "--node-state-dir={{.NodeStateDir}}"}
 
-// loadOn runs csisim load on hostdir with options of its own.
+// loadOn runs csisim load on hostdir with the given options.
 func loadOn(t *testing.T, options string, flags ...string) (clitest.Outcome, *loadreport.Report) {
 	t.Helper()
 	clitest.NeedsMounts(t)
@@ -35,8 +35,8 @@ func loadOn(t *testing.T, options string, flags ...string) (clitest.Outcome, *lo
 	return got, &r
 }
 
-// Each cost that hostdir can have is found and named by its sentence, and nothing else is. Costs
-// that are measured in time take an idle machine.
+// The report finds each cost that hostdir can have and names it in its sentence, without any other
+// finding. Costs that are measured in time take an idle machine.
 func TestEachCostOfALoadIsFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestEachCostOfALoadIsFound(t *testing.T) {
 	}
 }
 
-// All shapes take sound volumes through their lives without a finding.
+// Sound volumes pass through their lives in all shapes without a finding.
 func TestASoundDriverUnderLoad(t *testing.T) {
 	t.Parallel()
 	for shape, phase := range map[string]string{
@@ -88,7 +88,8 @@ func TestASoundDriverUnderLoad(t *testing.T) {
 	}
 }
 
-// Given a driver of inline volumes alone, when it is loaded, then pods bring their own volumes.
+// Given a driver that offers only inline volumes, when it is loaded, then pods define their volumes
+// inline.
 func TestAnInlineDriverUnderLoad(t *testing.T) {
 	t.Parallel()
 	got, r := loadOn(t, "--inline=only", "--lifecycle", "Ephemeral", "--volumes", "1,8", "--runs", "1")
@@ -99,8 +100,8 @@ func TestAnInlineDriverUnderLoad(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +published +`, got.Stdout)
 }
 
-// Given a driver that works outside the calls, as those of clouds do, when it is loaded, then calls
-// that it refuses meanwhile are notes.
+// Given a driver that works outside the calls, like those of clouds, when it is loaded, then calls
+// that it refuses during this work are notes.
 func TestAnAsynchronousDriverUnderLoad(t *testing.T) {
 	t.Parallel()
 	for _, jobs := range []string{"--attach-delay=300ms --detach-delay=300ms --round-up=1Gi", "--detach-delay=300ms --detach-answers-first"} {
@@ -188,7 +189,7 @@ func TestMistakesInALoad(t *testing.T) {
 }
 
 // Given a scenario that applies copies of a pod with two claims, when it is loaded, then each pod
-// is a life, and the number of copies is the largest level.
+// is a life. The number of copies is the largest level.
 func TestAScenarioDescribesALoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {

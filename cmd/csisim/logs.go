@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// keptLogs returns the directory that keeps the driver logs of one scenario: next to the
-// directories of runs, where clean does not remove it.
+// keptLogs returns the directory that keeps the driver logs of one scenario. It is next to the
+// directories of runs, and clean does not remove it.
 func keptLogs(workDir string, s *scenario.Scenario) string {
 	return filepath.Join(keptLogsOfAll(workDir), scenarioBase(s))
 }
@@ -36,7 +36,7 @@ func withLogs(dir string) string {
 		return dir
 	}
 	if os.Remove(dir) == nil {
-		_ = os.Remove(filepath.Dir(dir)) // stays if other scenarios have logs in it
+		_ = os.Remove(filepath.Dir(dir)) // other scenarios may have logs in it
 	}
 	return ""
 }

@@ -24,7 +24,7 @@ func main() {
 	os.Exit(execute(ctx, env, os.Args[1:]))
 }
 
-// makeRuns makes runs of a search in a process that the search has started.
+// makeRuns is the main function of a child process of a search, and makes its runs.
 func makeRuns(ctx context.Context) {
 	adoptOrphans()
 	explore.Serve(ctx)

@@ -85,7 +85,7 @@ func TestCompletion(t *testing.T) {
 	assert.Regexp(t, `(?s)\nnfs\n.*:4\n`, clitest.Run(t, "__complete", "profiles", "").Stdout)
 }
 
-// place is the directory of a run, with the ways in which these tests use it.
+// place is the directory of a run, with the helpers of these tests.
 type place struct{ *clitest.Place }
 
 func newPlace(t *testing.T, bin string) *place {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manDir is set to write the man pages of a release. The command itself does not link their
-// generator: it would build its tables each time csisim starts.
+// manDir is set to write the man pages of a release. The command itself does not link the generator
+// of these pages, because the generator's tables would be built each time csisim starts.
 var manDir = flag.String("man", "", "write the man pages of csisim to this existing directory")
 
 // Given the commands, then each has a page of section 1 with the date SOURCE_DATE_EPOCH.

@@ -22,7 +22,7 @@ func (env environment) tuneMemory() {
 	}
 }
 
-// searchPercent is the growth of the heap between two collections during a search, which keeps
+// searchPercent is the growth of the heap between two collections during a search, which retains
 // nothing of its runs. The additional 32 MB save a twelfth of the processor time. GOGC overrides
 // it.
 const searchPercent = 800
@@ -35,9 +35,9 @@ func (env environment) tuneSearch() (restore func()) {
 	return func() { debug.SetGCPercent(before) }
 }
 
-// followLife sets the memory limit now, and after each garbage collection from the size of the live
-// heap, until it is stopped. Most commands end before the first collection, and never read how much
-// memory the machine has.
+// followLife sets the memory limit now, and updates it after each garbage collection from the size
+// of the live heap until it is stopped. Most commands end before the first collection, and never
+// read how much memory the machine has.
 func followLife(smallest int64, machine func() int64) (stop func()) {
 	limit := smallest
 	debug.SetMemoryLimit(limit)
@@ -51,12 +51,12 @@ func followLife(smallest int64, machine func() int64) (stop func()) {
 
 // memoryLimit returns the limit above which garbage is collected as often as necessary.
 //
-// The smallest limit is enough while less than half of it is live. Each collection of a larger heap
+// The smallest limit suffices while less than half of it is live. Each collection of a larger heap
 // takes seconds of processor time, so collections should be rare: the limit then leaves room to
 // allocate twice the live memory, at most 2.5 GiB, plus a quarter of it for fragmentation.
 //
 // The limit is at most three quarters of the machine's memory, but always leaves a quarter of the
-// live memory free: more frequent collections would only use the processor and free nothing.
+// live memory free. With less, collections would only use the processor and free nothing.
 func memoryLimit(alive, smallest, machine int64) int64 {
 	limit := smallest
 	if alive > smallest/2 {

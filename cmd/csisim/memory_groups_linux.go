@@ -30,8 +30,7 @@ func (c controlGroups) memory(root fs.FS) int64 {
 	if !ok || !mounted {
 		return limit
 	}
-	// The mount of a container may begin at its own group, or at a group that has another name
-	// inside.
+	// The mount of a container may begin at its own group, or at a group with another name inside.
 	below, ok := strings.CutPrefix(group, strings.TrimSuffix(top, "/"))
 	if !ok {
 		below = "/"
@@ -70,7 +69,7 @@ func (c controlGroups) mount(root fs.FS) (point, top string, ok bool) {
 	return "", "", false
 }
 
-// numberIn returns the number in a file; the largest if there is none, as in "max".
+// numberIn returns the number in a file; the largest number if the file has none, as in "max".
 func numberIn(root fs.FS, file string) int64 {
 	text, err := fs.ReadFile(root, strings.TrimPrefix(file, "/"))
 	if err != nil {

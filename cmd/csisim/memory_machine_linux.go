@@ -20,7 +20,8 @@ func memoryIn(root fs.FS) int64 {
 	return limit
 }
 
-// totalMemory returns the machine's memory; the largest number if the kernel does not report it.
+// totalMemory returns the machine's memory; the largest number if the kernel does not report the
+// memory.
 func totalMemory(root fs.FS) int64 {
 	for line := range linesOf(root, "proc/meminfo") {
 		var kilobytes int64

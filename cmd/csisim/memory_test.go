@@ -23,7 +23,7 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 		{4 * gib, 0, 7*gib + 512*mib},
 		{20 * gib, 64 * gib, 27*gib + 512*mib},
 		{5 * gib, 9 * gib, 6*gib + 768*mib}, // three quarters of the machine
-		// More is live than fits: a quarter stays free to work with.
+		// The live memory exceeds the limit: a quarter stays free for allocations.
 		{12 * gib, 16 * gib, 15 * gib},
 		{10 * mib, 512 * mib, 384 * mib},
 		{400 * mib, 512 * mib, 500 * mib},

@@ -14,9 +14,9 @@ import (
 // rare lists parts of the names of messages that most runs do not use.
 var rare = []string{"Snapshot", "List", "Modify", "Expand", "Capacity", "Stats", "Condition", "GetVolume", "Metadata"}
 
-// prepareMessages makes package proto build its data about the usual messages of CSI and of driver
-// registration. Otherwise this happens in the middle of the first simulation and takes a fifth of
-// its time.
+// prepareMessages makes package proto build its data about the usual messages of CSI and driver
+// registration. Otherwise package proto builds them in the middle of the first simulation and takes
+// a fifth of its time.
 func prepareMessages() {
 	registrations := new(registration.PluginInfo).ProtoReflect().Descriptor().ParentFile()
 	protoregistry.GlobalTypes.RangeMessages(func(m protoreflect.MessageType) bool {

@@ -19,7 +19,7 @@ import (
 )
 
 // The tests named TestInBothWorlds are tests of a driver. They run as simulations here, and
-// TestGoTestsOnARealCluster runs them on the bed.
+// TestGoTestsOnARealCluster runs them on the test bed.
 
 func inBothWorlds(t *testing.T, options ...sim.Option) *sim.Cluster {
 	t.Helper()
@@ -116,7 +116,8 @@ func TestGoTestsOnARealCluster(t *testing.T) {
 	assert.Empty(t, b.managed(), "a test that fails leaves nothing, too")
 }
 
-// A test binary that is killed in the middle leaves nothing: the process that watches it cleans up.
+// A test binary that is killed in the middle leaves nothing behind: the process that watches it
+// cleans up.
 func TestAKilledGoTestLeavesNothingOnARealCluster(t *testing.T) {
 	b := newBed(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestInBothWorldsALifecycle$", "-csisim.on="+b.kubeconfig+"@bed", "-csisim.allow-context=bed")

@@ -21,8 +21,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// bedSidecars forwards the calls of the sidecars to the bed's controller plugin: each call goes to
-// the socket that the proxy in the driver's pod has for the calling sidecar. Until the pod exists,
+// bedSidecars forwards the calls of the sidecars to the test bed's controller plugin. Each call
+// goes to the socket of the calling sidecar at the proxy in the driver's pod. Until the pod exists,
 // the description of the driver answers.
 type bedSidecars struct {
 	*bed
@@ -71,7 +71,7 @@ func (s *bedSidecars) pass(method string, m grpc.MethodDesc) methodHandler {
 	}
 }
 
-// dial connects to the socket for a caller; nil if it does not exist yet.
+// dial connects to a caller's socket; nil if it does not exist yet.
 func (s *bedSidecars) dial(caller string) *grpc.ClientConn {
 	if caller == "" {
 		return nil

@@ -83,8 +83,8 @@ func newBed(t *testing.T) *bed {
 // ports counts the ports that freePort has tried.
 var ports atomic.Int32
 
-// freePort returns a port that it returns once only, as a program takes it later. It lies below
-// those that the system gives to connections and to listeners of port 0.
+// freePort returns a port that it never returns again, because a program listens there later. It is
+// below the ports that the system assigns to connections and to listeners of port 0.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {

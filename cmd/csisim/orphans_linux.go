@@ -12,8 +12,8 @@ import (
 // kernel without this feature leaves them to init.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// killOrphans kills the processes that programs have left, however they hide. It is called when the
-// programs themselves have ended, so every remaining child is an orphan.
+// killOrphans kills the processes that programs have left behind, however they hide. It is called
+// when the programs themselves have ended, so every remaining child is an orphan.
 func killOrphans() error {
 	_, err := workdir.KillAll(isLivingChild)
 	for {

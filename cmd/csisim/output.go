@@ -12,7 +12,7 @@ import (
 type outputFiles map[string]string
 
 // reserve checks before the run that all files can be written. release removes the files that
-// reserve created, except those with a report.
+// reserve created and no report filled.
 func (files outputFiles) reserve() (release func(), err error) {
 	var made []string
 	release = func() {
@@ -74,8 +74,8 @@ func reason(err error) error {
 }
 
 // writeFile writes a report to a file, if one is requested. It writes a temporary file in the same
-// directory and renames it, so that an interrupt leaves a whole report or none. A file that is not
-// regular is written directly.
+// directory and renames it, so that an interrupt leaves a complete report or none. A file that is
+// not regular is written directly.
 func writeFile(name, what string, write func(io.Writer) error) (err error) {
 	if name == "" {
 		return nil

@@ -75,7 +75,7 @@ func TestAReportThroughALink(t *testing.T) {
 func TestAnInterruptWhileReportsAreWritten(t *testing.T) {
 	bin := clitest.Build(t)
 	p := newPlace(t, bin)
-	const scenarios = 400 // their report is more than a pipe holds
+	const scenarios = 400 // their report exceeds the capacity of a pipe
 	var files []string
 	for i := range scenarios {
 		name := fmt.Sprintf("s%03d.yaml", i)

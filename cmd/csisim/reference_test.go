@@ -27,7 +27,7 @@ type reference struct{ strings.Builder }
 
 func (p *reference) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// hold compares a page with its file, or writes it.
+// hold compares a page with its file, or rewrites the file.
 func (p *reference) hold(t *testing.T, name string) {
 	t.Helper()
 	file := filepath.Join("../../docs/reference", name)
@@ -193,7 +193,7 @@ func TestTheFaultsPageIsCurrent(t *testing.T) {
 	p.hold(t, "faults.md")
 }
 
-// effects lists the places at which each effect can be had.
+// effects lists the places at which each effect is possible.
 func (p *reference) effects() {
 	p.line("\n## Where they are possible\n\n| Field | In Go tests | Searches of `explore` | On a real cluster |\n| --- | --- | --- | --- |")
 	for _, e := range effect.All() {

@@ -62,7 +62,7 @@ are instead, and exits with code 2.`,
 	return command
 }
 
-// replayed is the way in which the runs of a session repeat the choices of a finding.
+// replayed determines how the runs of a session repeat the choices of a finding.
 type replayed struct {
 	file     string
 	finding  string
@@ -113,13 +113,13 @@ func replay(ctx context.Context, env environment, f runFlags, name string) error
 	return verdictOf(env, s, file, strategy.Unfit(), changed)
 }
 
-// scenarioOf returns the path of the scenario of a replay, which is written into a directory of its
-// own if the replay has its text.
+// scenarioOf returns the path of the scenario of a replay. If the replay contains the text of the
+// scenario, it writes the text into a new directory.
 func scenarioOf(workDir, name string, file *explore.File) (path string, remove func(), err error) {
 	if file.Text == "" {
 		return filepath.Join(filepath.Dir(name), filepath.FromSlash(file.Scenario)), func() {}, nil
 	}
-	dir, err := workdir.New(workDir) // csisim clean knows it
+	dir, err := workdir.New(workDir) // a directory known to csisim clean
 	if err != nil {
 		return "", nil, &failure{code: exitEnvironment, err: fmt.Errorf("write the scenario of the finding: %w", err)}
 	}
@@ -155,7 +155,7 @@ func (r *replayed) into(o *scenario.RunOptions) {
 	o.Strategy, o.FaultSpace = func() kernel.Strategy { return r.strategy }, r.space
 }
 
-// misses reports whether a run made other choices than the finding, and does not show it.
+// misses reports whether a run made other choices than those of the finding, and does not show it.
 func (r *replayed) misses(run report.Run) bool {
 	return run.Err == nil && r.strategy.Unfit() != "" && !r.isShownBy(run)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// A replay file with its scenario is unpacked to a directory that csisim clean knows, in case the
+// A replay file with its scenario is unpacked to a directory that csisim clean removes if the
 // replay is killed.
 func TestTheScenarioOfAReplayIsWhereCleanFindsIt(t *testing.T) {
 	work := t.TempDir()

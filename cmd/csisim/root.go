@@ -71,7 +71,7 @@ interrupted, 143 terminated.`,
 	return root
 }
 
-// flagWithoutValue returns an error for a flag that took the -- before the driver's command for its
+// flagWithoutValue returns an error if a flag consumed the -- before the driver's command as its
 // value.
 func flagWithoutValue(command *cobra.Command) (err error) {
 	command.Flags().Visit(func(f *pflag.Flag) {

@@ -109,11 +109,11 @@ a failure repeats the same run.`,
 // complete sets the completions that the shell offers for a flag.
 func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 	if err := command.RegisterFlagCompletionFunc(flag, words); err != nil {
-		panic(err) // there is no such flag: a slip in this package
+		panic(err) // the flag does not exist: a bug in this package
 	}
 }
 
-// waitFlag adds the flag for how long virtual time waits for a driver that works outside the calls.
+// waitFlag adds the flag for how long virtual time waits for drivers that work outside the calls.
 func waitFlag(command *cobra.Command, wait *time.Duration) {
 	command.Flags().DurationVar(wait, "wait-for-driver", unfinished.Default, "wall time that virtual time waits for unfinished work of a driver; 0 for none")
 	complete(command, "wait-for-driver", cobra.NoFileCompletions)
@@ -143,8 +143,7 @@ func (f runFlags) check() error {
 	return checkHostPaths(f.hostPaths)
 }
 
-// run cleans up after runs that were killed, loads all scenarios, and runs them if none has a
-// mistake.
+// run cleans up after killed runs, loads all scenarios, and runs them if none has a mistake.
 func run(ctx context.Context, env environment, f runFlags, args []string) error {
 	go prepareMessages()
 	reading := interruptible(ctx)

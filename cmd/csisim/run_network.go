@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The networks of a run: a network that has only loopback, and the network of the machine.
+// The networks of a run: one with only loopback, and the network of the machine.
 const (
 	ownNetwork  = "own"
 	hostNetwork = "host"

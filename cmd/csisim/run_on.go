@@ -63,7 +63,8 @@ func (f onFlags) target(env environment, keep bool, workDir string) promotion.Ta
 	}
 }
 
-// runOn runs scenarios on a real cluster, as many at once as the flags say and the scenarios allow.
+// runOn runs scenarios on a real cluster. The flags and the scenarios limit the number of parallel
+// runs.
 func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenario.Scenario) error {
 	if f.plan {
 		return plan(ctx, env, f, scenarios)
@@ -82,8 +83,8 @@ func runOn(ctx context.Context, env environment, f runFlags, scenarios []*scenar
 	})
 }
 
-// onTarget calls run with the cluster, after deploying everything that the scenarios need; it
-// removes all of this afterwards.
+// onTarget deploys everything that the scenarios need to the cluster, calls run with the cluster,
+// and removes all of it afterwards.
 func (f onFlags) onTarget(ctx context.Context, env environment, keep bool, workDir string, scenarios []*scenario.Scenario, run func(*promotion.Target) error) (err error) {
 	target, err := promotion.Open(ctx, scenario.Subjects(scenarios), f.target(env, keep, workDir))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// ended is a scenario that was run, and its output.
+// ended is a finished scenario with its output.
 type ended struct {
 	run    report.Run
 	output bytes.Buffer

@@ -20,7 +20,7 @@ func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
 	wall := regexp.MustCompile(`( in | · )[0-9.]+ m?s\b`)
 	seen := func(parallel string) string {
 		got := clitest.Run(t, "run", "-v", "../../scenarios/conformance", "testdata/scenarios", "--parallel", parallel)
-		assert.Equal(t, 3, got.Code, got.Stderr) // one of them is impossible
+		assert.Equal(t, 3, got.Code, got.Stderr) // one of them cannot pass
 		return regexp.MustCompile(` --parallel \d`).ReplaceAllString(wall.ReplaceAllString(got.Stdout, ""), "")
 	}
 	assert.Equal(t, seen("1"), seen("4"))
@@ -29,7 +29,7 @@ func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
 func TestTheJSONReportHasEachScenario(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out", "report.json")
 	got := clitest.Run(t, "run", "testdata/scenarios", "--parallel", "2", "--json", file, "--seed", "3")
-	assert.Equal(t, 3, got.Code, got.Stderr) // one of them is impossible
+	assert.Equal(t, 3, got.Code, got.Stderr) // one of them cannot pass
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	var report struct {
@@ -72,7 +72,7 @@ func TestBadFlagsOfReportsAndParallelRuns(t *testing.T) {
 	}
 }
 
-// An interrupt ends all parallel runs, leaves nothing, and reports the runs that have ended.
+// An interrupt ends all parallel runs, leaves nothing behind, and reports the finished runs.
 func TestAnInterruptEndsAllThatRunsAtOnce(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	for _, name := range []string{"a", "b", "c"} {

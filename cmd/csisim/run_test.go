@@ -57,8 +57,8 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// The report of a failure shows its place, the events before it, the replay command and its trace;
-// in a pipe without escapes.
+// The report of a failure shows its place, the events before it, the replay command and its trace.
+// In a pipe it has no escape sequences.
 func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
 	traceFile := filepath.Join(t.TempDir(), "new", "out.jsonl")
 	got := clitest.Run(t, "run", fails, "--seed", "7", "--trace", traceFile)
@@ -150,7 +150,7 @@ func TestAnnotationsAreWrittenInAWorkflow(t *testing.T) {
 	assert.Contains(t, got.Stdout, ",line=6,")
 }
 
-// All mistakes of all files are reported at once, and nothing is run.
+// All mistakes of all files are reported at once, and no scenario is run.
 func TestValidateShowsAllMistakes(t *testing.T) {
 	got := clitest.Run(t, "validate", mistakes, passes)
 	assert.Equal(t, 2, got.Code)
@@ -186,7 +186,7 @@ func TestLeftoversOfKilledRunsAreRemoved(t *testing.T) {
 	assert.Equal(t, "nothing is left behind\n", clitest.Run(t, "clean", "--work-dir", t.TempDir()).Stdout)
 }
 
-// The first signal ends the run in order; the exit code shows which signal it was.
+// The first signal ends the run cleanly. The exit code shows which signal it was.
 func TestASignalEndsTheRunInOrder(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {

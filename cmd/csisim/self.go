@@ -9,7 +9,8 @@ import (
 )
 
 // self returns the name under which this program was called, for commands that its user can paste.
-// It is csisim if it was found in PATH, or built by go run, which removes the program.
+// The name is csisim if the program was found in PATH, or if go run built it, because go run
+// deletes it.
 func self() string {
 	const name = "csisim"
 	called := os.Args[0]

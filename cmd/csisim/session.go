@@ -35,7 +35,7 @@ type session struct {
 	experience *unfinished.Experience // with the drivers of the scenarios
 	// world makes the cluster of a scenario; nil for a simulation.
 	world func(context.Context, *scenario.Scenario, scenario.RunOptions) (scenario.World, error)
-	// turn waits until a scenario may run on the cluster, and done releases it; nil for
+	// turn waits until a scenario may run on the cluster, and done releases it. Both are nil for
 	// simulations, which share nothing.
 	turn func(*scenario.Scenario) (done func())
 }
@@ -64,7 +64,7 @@ func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 		s.printer.Started(next.Name)
 		run := s.attempt(ctx, next, s.env.stdout, s.printer.Progress)
 		if s.replayed != nil && s.replayed.misses(run) {
-			s.runs = append(s.runs, run) // it is not the run of the finding and counts for nothing
+			s.runs = append(s.runs, run) // it is not the finding's run and is ignored
 			continue
 		}
 		s.finished(ctx, run)
@@ -135,7 +135,7 @@ func (s *session) options(outputs *outputs) scenario.RunOptions {
 	}
 }
 
-// warnOfNodesTogether prints once, in verbose output, that nodes are less separate than possible.
+// warnOfNodesTogether prints once, in verbose output, that nodes share more than necessary.
 func (s *session) warnOfNodesTogether(result *scenario.Result) {
 	if s.flags.verbose == 0 || s.apart || result == nil || result.Apart == "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// strategies take the decisions of a run. The list has their names on the command line.
+// strategies take the decisions of a run. The list contains their names on the command line.
 var strategies = []struct {
 	name, summary string
 	seeded        bool
@@ -39,8 +39,8 @@ func chosenStrategy(command *cobra.Command, name string) (string, error) {
 	return "", usage("%w", unknown("strategy", name, strategyNames()))
 }
 
-// strategyMaker returns a function that makes the strategy of each run, since strategies have a
-// state.
+// strategyMaker returns a function that creates a new strategy for each run, because strategies are
+// stateful.
 func strategyMaker(name string, seed uint64) func() kernel.Strategy {
 	return func() kernel.Strategy {
 		for _, s := range strategies {

@@ -141,7 +141,7 @@ func readView(name string, to *view.Encoder) ([]string, error) {
 	return problems, nil
 }
 
-// readOther reads the trace that is shown next to another one.
+// readOther reads the trace for the comparison beside the first one.
 func readOther(name string) ([]view.Chunk, error) {
 	other := view.NewEncoder()
 	if _, err := readView(name, other); err != nil {

@@ -22,7 +22,7 @@ type reader struct {
 	name, title string
 }
 
-// parts is an answer in several parts that are sent immediately, each after its length. The last
+// parts is an answer in several parts. Each part is sent immediately, after its length. The last
 // part follows a length of 0.
 type parts struct{ to http.ResponseWriter }
 
@@ -41,7 +41,7 @@ func (p parts) end(value any) {
 	}
 }
 
-// columns sends all columns while they are read, and then the report.
+// columns sends all columns as soon as they are read, and then the report.
 func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out := parts{w}
 	for n := 0; ; n++ {
@@ -56,9 +56,9 @@ func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out.end(v.report())
 }
 
-// search sends the rows of events that contain a text as they are found, as varints of the
-// differences between successive rows. The last part has the error, if the search ended early. The
-// search ends when the browser disconnects.
+// search sends the rows of events that contain a text as soon as it finds them. They are varints of
+// the differences between successive rows. The last part has the error, if the search ended early.
+// The search ends when the browser disconnects.
 func (v *reader) search(w http.ResponseWriter, r *http.Request) {
 	text := r.URL.Query().Get("q")
 	if text == "" {
@@ -169,7 +169,7 @@ func localPage(text []byte) (*page.Page, net.Listener, error) {
 	return shown, listener, nil
 }
 
-// servePage serves a page until ctx is done. It calls left once the server runs.
+// servePage serves a page until ctx is done. It calls left when the server runs.
 func servePage(ctx context.Context, env environment, p *page.Page, at net.Listener, left func()) error {
 	stop := page.Serve(at, p.Beside(http.NotFoundHandler()))
 	fmt.Fprintf(env.stdout, "See it in a browser: %s\nStop with Ctrl-C\n", p.Address())

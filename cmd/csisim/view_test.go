@@ -70,7 +70,7 @@ func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 }
 
 // startView shows a trace until the test ends. It returns the address of the page, and a function
-// for the output on stderr so far.
+// that returns the stderr output so far.
 func startView(t *testing.T, file string) (address string, stderr func() string) {
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
