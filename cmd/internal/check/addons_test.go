@@ -104,7 +104,7 @@ var dayTwoDefects = []struct{ name, trial, verdict string }{
 	{"group-drops-member", "day-2/group", "CreateVolumeGroup answers a group with other members"},
 }
 
-// A program serves its operations: its data is read again after each of them.
+// A program implements the operations: its data is read again after each of them.
 func TestDayTwoOperationsOfAProgram(t *testing.T) {
 	program := buildHostdir(t)
 	o := check.RunOptions{Parallel: 2, WorkDir: workDir(t)}

@@ -13,12 +13,13 @@ import (
 	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
-// allTrials is for make nightly and takes an hour. Drivers that work outside the calls or also have
-// inline volumes, and releases that replace each other, then go through all trials. Each driver
-// with a defect answers check's questions before its trial.
+// allTrials enables the slow trials of make nightly, which take an hour. With it, drivers that work
+// outside the calls, drivers that also have inline volumes, and releases that replace each other go
+// through all trials. Each driver with a defect answers check's questions before its trial.
 var allTrials = flag.Bool("all-trials", false, "run the trials that are left out otherwise: an hour")
 
-// outsideCalls are sound drivers that work outside the calls, with the trials that show most of it.
+// outsideCalls are sound drivers that work outside the calls, with the trials that exercise most of
+// this work.
 var outsideCalls = []struct {
 	name, flags string
 	trials      []string
@@ -51,8 +52,8 @@ func TestASoundDriverMayWorkOutsideTheCalls(t *testing.T) {
 	}
 }
 
-// Given drivers that never finish the work that they announce, when they have had their time,
-// then the verdict is the same as without any wait.
+// Given drivers that never finish the work that they announce, when the wait for it has ended, then
+// the verdict is the same as without any wait.
 func TestADriverThatNeverFinishesGetsItsVerdict(t *testing.T) {
 	program := buildHostdir(t)
 	for _, test := range []struct{ flag, trial, verdict string }{

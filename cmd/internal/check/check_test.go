@@ -73,8 +73,9 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
 
-// broken returns a trial from the plan for a sound driver, for the driver with a defect: addition
-// follows after in the text. Probing and planning for each defect would take longer than the trial.
+// broken returns a trial from the plan for a sound driver, but for the driver with a defect. It
+// inserts addition behind after in the text. Probing and planning for each defect would take longer
+// than the trial.
 func broken(t *testing.T, trials []*check.Trial, name, after, addition string) *check.Trial {
 	t.Helper()
 	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == name })
@@ -141,7 +142,7 @@ func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 	assert.Len(t, card.Outcomes, 4)
 }
 
-// A driver that makes no volumes is checked with an existing one.
+// A driver that creates no volumes is checked with an existing one.
 func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	subject := mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}})
 	subject.Handle = "by-hand"
@@ -157,7 +158,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	assert.NotContains(t, passed, "claims/many", "nothing creates volumes for claims")
 }
 
-// Given a driver that makes no volumes, then a load on it says which volumes it has.
+// Given a driver that creates no volumes, then a load on it says which volumes exist.
 func TestALoadSaysThatADriverMakesNoVolumes(t *testing.T) {
 	facts, _ := planned(t, mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}}), check.RunOptions{})
 	assert.Regexp(t, `^the driver makes no volumes, .* --lifecycle Ephemeral$`, facts.Existing())
@@ -165,7 +166,7 @@ func TestALoadSaysThatADriverMakesNoVolumes(t *testing.T) {
 	assert.Empty(t, facts.Existing())
 }
 
-// A driver that counts in larger units gets requests in them.
+// For a driver that counts in larger units, requests use these units.
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)
 	subject.VolumeSize = resource.MustParse("1Gi")
@@ -299,7 +300,7 @@ func TestAnInterruptEndsTheTrials(t *testing.T) {
 	assert.False(t, outcomes[len(outcomes)-1].Passed())
 }
 
-// Given all trials of a driver, then each that is offered stands on a line of the card.
+// Given all trials of a driver, then the card has a line for each offered trial.
 func TestEveryTrialIsOnTheCard(t *testing.T) {
 	facts, trials := planned(t, mocked(grouping), check.RunOptions{})
 	card := &check.Card{Facts: facts}
@@ -355,7 +356,7 @@ func golden(t *testing.T, file, got string) {
 }
 
 // Given a driver that breaks the CSI spec when its sidecars start. When it is checked, then its
-// trials are tried and show the breach.
+// trials still run and show the breach.
 func TestADriverThatBreaksTheSpecAtItsStartIsChecked(t *testing.T) {
 	lists := mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Existing: []mock.ExistingVolume{{ID: "vol-a"}}, Faulty: []string{"list-repeats-volume"}}
 	card := checked(t, mocked(lists), check.RunOptions{}, "claims/one")

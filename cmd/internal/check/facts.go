@@ -19,19 +19,19 @@ type Facts struct {
 	Name, Version string
 	// Plugin, Controller, Group and Node are the capabilities of its services.
 	Plugin, Controller, Group, Node []string
-	// Refused are the kinds of volumes that it does not make, with its answers.
+	// Refused are the kinds of volumes that the driver refuses, with its answers.
 	Refused map[Kind]string
-	// NotPublished is the answer with which a node refuses the driver's raw block volumes; empty if
+	// NotPublished is the answer by which a node refuses the driver's raw block volumes; empty if
 	// it accepts them.
 	NotPublished string
-	// InlineRefused is the answer with which a node refuses the inline volumes that the CSIDriver
+	// InlineRefused is the answer by which a node refuses the inline volumes that the CSIDriver
 	// object offers; empty if it accepts them.
 	InlineRefused string
 	// InlineReadOnly is set if a node refuses inline volumes without readOnly: true, and accepts
 	// those with it.
 	InlineReadOnly bool
-	// MountOptionRefused is the answer with which the driver refuses a volume with a mount option;
-	// empty if it does not.
+	// MountOptionRefused is the answer by which the driver refuses a volume with a mount option;
+	// empty if it accepts the volume.
 	MountOptionRefused string
 	// Addons are its capabilities of CSI-Addons.
 	Addons sim.AddonsPromise
@@ -49,9 +49,9 @@ type Facts struct {
 	Requests map[string][]request
 	// NoMounts is the reason why this machine cannot mount anything; empty if it can.
 	NoMounts string
-	// NoDevices is the reason why this machine has no raw block volumes; empty if it has.
+	// NoDevices is the reason why this machine has no raw block volumes; empty if it has them.
 	NoDevices string
-	// NoUnmounts is the reason why unmounting cannot be made to fail here; empty if it can.
+	// NoUnmounts is the reason why a test cannot make unmounting fail here; empty if it can.
 	NoUnmounts string
 	// NoFUSE is the reason why this machine cannot mount the driver's FUSE file systems; empty if
 	// it can, or if its volumes are not FUSE file systems.
@@ -59,20 +59,20 @@ type Facts struct {
 
 	subject Subject
 	caps    contract.Caps
-	places  map[string]string // by node: where it says that it is
+	places  map[string]string // by node: the place that it reports
 	nodeIDs map[string]string // by node: the answer of NodeGetInfo
 	// volumeContext and publishContext are the keys of the contexts of volumes.
 	volumeContext, publishContext map[string]bool
 }
 
-// Kind is a kind of volume: its form and how it may be accessed.
+// Kind is a kind of volume: its form and its permitted access.
 type Kind struct{ Form, Access string }
 
 // Provisions reports whether the driver makes volumes.
 func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
 
-// Persistent reports whether claims can have volumes of the driver, Inline whether the specs of
-// pods can define them.
+// Persistent reports whether claims can have volumes of the driver. Inline reports whether pod
+// specs can define them.
 func (f *Facts) Persistent() bool { return f.subject.offers(storagev1.VolumeLifecyclePersistent) }
 func (f *Facts) Inline() bool     { return f.subject.offers(storagev1.VolumeLifecycleEphemeral) }
 
@@ -85,7 +85,7 @@ func (f *Facts) Stages() bool { return f.caps.Node.Has("STAGE_UNSTAGE_VOLUME") }
 // Topology reports whether volumes have a topology.
 func (f *Facts) Topology() bool { return f.caps.Plugin.Has("VOLUME_ACCESSIBILITY_CONSTRAINTS") }
 
-// OnePlace reports whether a volume of one node can be used on every other one.
+// OnePlace reports whether a volume of one node can be used on every other node.
 func (f *Facts) OnePlace() bool {
 	places := slices.Sorted(maps.Values(f.places))
 	return !f.Topology() || len(places) > 0 && places[0] == places[len(places)-1]

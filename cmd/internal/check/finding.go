@@ -18,29 +18,30 @@ import (
 
 // Finding is one defect and the trials that show it.
 type Finding struct {
-	// Verdict is from the simplest trial that shows the defect. Its name is the same in all trials.
+	// Verdict comes from the simplest trial that shows the defect. Its name is the same in all
+	// trials.
 	verdict.Verdict
-	// Failure is from the simplest trial; empty if the trial could not be run.
+	// Failure comes from the simplest trial; empty if the trial could not be run.
 	Failure scenario.Failure
 	// Shown are the outcomes that show the defect, the one with the fewest driver calls first.
 	Shown []Outcome
-	// Then are the names of its consequences: other defects that these trials show and that no
+	// Then are the names of its consequences: other defects that occur in these trials, and that no
 	// trial shows without such a cause.
 	Then []string
 	// Harm is the worst effect of the defect or of its consequences.
 	Harm Harm
-	// Known says that a baseline contains the finding, or that Release is OldRelease.
+	// Known is true if a baseline contains the finding, or if Release is OldRelease.
 	Known bool
-	// Likewise are the other calls that fail for good with its code, in an upgrade or after the
-	// driver has started again.
+	// Likewise are the other calls that fail permanently with its code, in an upgrade or after a
+	// restart of the driver.
 	Likewise []string
-	// Release says which release of an upgrade shows the finding if it replaces itself. Default:
-	// none, or there is no upgrade.
+	// Release is the release of an upgrade that also shows the finding when it replaces itself.
+	// Default: none, or there is no upgrade.
 	Release Release
 
 	rank    verdict.Rank
-	follows bool // from another finding of the trial, though other trials may show it alone
-	// The name of the verdict of the trial that speaks for it, before forms were united.
+	follows bool // a consequence of another finding of the trial; other trials may show it alone
+	// The name of the representative trial's verdict, before forms were united.
 	shows string
 	found *Found // by a search; nil if not
 }
@@ -80,7 +81,7 @@ func shownBy(o Outcome) []Finding {
 	}
 	for _, f := range o.Result.Failures {
 		if f.Spec != "" {
-			continue // its breaches have been entered
+			continue // its breaches have been recorded
 		}
 		f.Verdict.Text = firstLine(f.Verdict.Text)
 		r := f.Verdict.Rank(verdict.Spoils)
@@ -107,7 +108,8 @@ func shownBy(o Outcome) []Finding {
 	return all
 }
 
-// undoesOneOf reports whether a call made two effects, of which the call of the finding undoes one.
+// undoesOneOf reports whether a call had two effects, of which the call of the finding undoes only
+// one.
 func (f Finding) undoesOneOf(twice Finding) bool {
 	doubles := twice.Form == contract.TwiceWhenOverlapping || twice.Form == contract.NotIdempotent && twice.Code == "" && twice.Field == ""
 	return doubles && ledger.Undo(twice.Method) == path.Base(f.Method)
@@ -124,7 +126,7 @@ func breaches(events []*trace.Event) []scenario.Failure {
 	return all
 }
 
-// refused returns the failure of a wait, described by the refused call that prevents its success.
+// refused returns the failure of a wait. It describes the refused call that prevents the success.
 func refused(f scenario.Failure, call *trace.Event) scenario.Failure {
 	message := firstLine(call.Message)
 	f.Verdict = contract.Broken(call.Method, contract.FailsForGood, verdict.Say("%s", verdict.Kept(call.Code)).Aside(": %s", message))

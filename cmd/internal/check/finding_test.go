@@ -36,7 +36,7 @@ func failing(words string) Finding {
 	return Finding{Verdict: refused(scenario.Failure{}, call).Verdict, rank: verdict.Refuses}
 }
 
-// Given a defect in two forms, then both have one name.
+// Given a defect with two forms, then both have one name.
 func TestFormsOfADefectAreUnited(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
 	left := ledger.Entry{Kind: ledger.Mount, Name: "/x", Node: "node-a", Undo: "NodeUnstageVolume", Undone: &ledger.StepEvent{Event: unstage}}
@@ -118,9 +118,8 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 	assert.True(t, both["timed out waiting for the condition: pod … gone"])
 }
 
-// Given a driver that has lost its records when it starts again, then all calls that do not find
-// their objects are one finding. A call that does not find its object without a restart is a
-// different finding.
+// Given a driver that loses its records at a restart, then all calls that do not find their objects
+// are one finding. A call that does not find its object without a restart is a different finding.
 func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 	restarted := trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: trace.Killed, Driver: "d"}.Entry("node-a").Event()
 	powerless := trace.Transition{Part: trace.Power, Name: "power", Verb: trace.Lost}.Entry("node-a").Event()
@@ -149,8 +148,8 @@ func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 	assert.Empty(t, merged[1].hint())
 }
 
-// Given a call that has its effect twice, when its undoing undoes one of them, then that is no
-// finding of its own.
+// Given a call that has its effect twice, when its undoing undoes one of them, then that is not a
+// separate finding.
 func TestOneUndoingOfTwoEffectsIsAConsequence(t *testing.T) {
 	mounted := []string{"of /v at /target", "of /v at /target"}
 	twice := contract.CheckOverlap("Node/NodePublishVolume", nil, mounted)[0]
@@ -161,7 +160,7 @@ func TestOneUndoingOfTwoEffectsIsAConsequence(t *testing.T) {
 	assert.False(t, left.undoesOneOf(Finding{Verdict: staged}), "another call undoes that")
 }
 
-// A leak that stays because a call fails is no further cause beside that call.
+// A leak that results from a failed call is not an additional cause.
 func TestALeakBelongsToTheCallThatFails(t *testing.T) {
 	fails := Finding{Verdict: contract.Broken("Node/NodeUnpublishVolume", contract.NotIdempotent, verdict.Say("OK, then Internal"))}
 	fails.Verdict.Code = codes.Internal.String()

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Findings returns one finding for each cause, the most harmful first, then by the number of
-// trials that show it. Consequences are reported with their cause.
+// Findings returns one finding for each cause. The most harmful come first, then those that more
+// trials show. Consequences are reported with their cause.
 func (c *Card) Findings() []Finding {
 	shown := make([][]Finding, len(c.Outcomes))
 	for i, o := range c.Outcomes {
@@ -60,7 +60,7 @@ func causes(shown [][]Finding) map[string]bool {
 	return names
 }
 
-// causeOf returns the index of the finding from which all later findings of a trial may follow.
+// causeOf returns the index of the finding that may have caused all later findings of a trial.
 func causeOf(findings []Finding) int {
 	return max(0, slices.IndexFunc(findings, func(f Finding) bool { return contract.HasConsequences(f.Verdict) }))
 }
@@ -78,8 +78,8 @@ func (g *gathering) find(name string) *Finding {
 	return nil
 }
 
-// enter adds the finding of one trial. A finding is described by the trial with the fewest calls
-// among those that show its headline.
+// enter adds the finding of one trial. The trial with the fewest calls describes the finding, among
+// the trials that show its headline.
 func (g *gathering) enter(f Finding) {
 	known := g.find(f.Name)
 	if known == nil {
@@ -103,7 +103,7 @@ func (g *gathering) enter(f Finding) {
 	known.Shown = append([]Outcome{f.Shown[0]}, known.Shown...)
 }
 
-// speaksBefore reports whether the trial of one finding shows it better than that of another.
+// speaksBefore reports whether one finding's trial represents the defect better than the other's.
 func (f *Finding) speaksBefore(other *Finding) bool {
 	if own, others := f.shows == f.Name, other.shows == other.Name; own != others {
 		return own
@@ -129,7 +129,7 @@ func (g *gathering) enterThen(findings []Finding) {
 }
 
 // form is a form of a defect: a call that fails, a call without an effect, or an answer with fields
-// that are empty or that differ in a repeated answer.
+// that are empty or that change between answers.
 type form struct {
 	method, code string
 	fields       verdict.Form
@@ -146,12 +146,12 @@ func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 		return form{method: call, fields: contract.NotIdempotent}, true
 	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
 		return form{method: call, fields: v.Form}, true
-	case judged.DaemonDied(v): // whichever look at a volume shows that its daemon has exited
+	case judged.DaemonDied(v): // any request about a volume can show that its daemon has exited
 		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
 	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone):
-		// Something is left behind despite the call.
+		// The call leaves something behind.
 		return form{method: v.Undo, code: failed(v)}, true
 	}
 	return form{}, false
@@ -174,8 +174,9 @@ func (f fields) has(field string) bool { return f[field] || f[message(field)] }
 // message returns the message that has a field, as CreateVolumeResponse.volume.
 func message(field string) string { return field[:max(0, strings.LastIndexByte(field, '.'))] }
 
-// lostFields returns the fields in which a repeated answer differs from the first one, and the
-// messages that have such a field empty. A verdict on a repeated answer names only its first field.
+// lostFields returns the fields in which a repeated answer differs from the first one. It also
+// returns the messages in which such a field is empty. A verdict on a repeated answer names only
+// its first field.
 func lostFields(shown [][]Finding) fields {
 	lost := fields{}
 	each := func(form verdict.Form, do func(verdict.Verdict)) {
@@ -196,10 +197,10 @@ func lostFields(shown [][]Finding) fields {
 	return lost
 }
 
-// unite gives one name to the two forms in which a defect shows. A call that is not
-// idempotent: the answer to a repeated call, and a call that was repeated because its caller got no
-// answer. A call that does nothing: its leftovers at once, and at the end. An answer in which
-// several fields are empty, or differ from the first one's.
+// unite gives one name to the two forms of a defect. A call that is not idempotent: its forms are a
+// wrong answer to a repeated call, and a call that was repeated because its caller got no answer. A
+// call without effect: its forms are leftovers at once, and leftovers at the end. An answer with
+// several wrong fields: they are empty, or differ from the first answer.
 func unite(shown [][]Finding) {
 	names, lost := map[form]string{}, lostFields(shown)
 	each := func(do func(f *Finding, of form, direct bool)) {
@@ -233,7 +234,7 @@ func (f *Finding) isShownBy(t *Trial) bool {
 	return slices.ContainsFunc(f.Shown, func(o Outcome) bool { return o.Name() == t.Name() })
 }
 
-// OnlyKnown reports whether a trial failed with known findings only.
+// OnlyKnown reports whether a trial failed only with known findings.
 func OnlyKnown(all []Finding, t *Trial) bool {
 	found := FindingsOf(all, t)
 	return len(found) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return !f.Known })

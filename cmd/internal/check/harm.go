@@ -16,13 +16,13 @@ const (
 	NotStarted
 	// Stuck: a pod or a volume waits forever.
 	Stuck
-	// Leak: an object is left behind or made twice.
+	// Leak: an object is left behind or created twice.
 	Leak
 	// Contract: an answer violates the CSI spec.
 	Contract
 )
 
-// String returns the harm as the card names it.
+// String returns the harm in the words of the card.
 func (h Harm) String() string {
 	return [...]string{"data loss", "does not start", "stuck", "leak", "contract"}[h]
 }

@@ -22,7 +22,7 @@ import (
 // buildHostdir returns the reference driver that really mounts.
 func buildHostdir(t testing.TB) string { return builtDriver(t, "hostdir") }
 
-// hostdir is the reference driver, with a defect unless that is empty.
+// hostdir is the reference driver, with a defect unless the name is empty.
 func hostdir(program, defect string) check.Subject {
 	return check.Subject{Driver: scenario.Driver{Program: &scenario.Program{Command: []string{
 		program, "--endpoint={{.Endpoint}}", "--driver-name=hostdir.csi.csisim.dev", "--mode={{.Mode}}", "--node-id={{.NodeID}}",
@@ -186,8 +186,8 @@ var defects = []struct{ name, trial, verdict string }{
 }
 
 // triesOf returns the number of times that a defect is looked for. All processes of the machine
-// share its loop devices: another process may take a device meanwhile, so that a volume gets its
-// former device again.
+// share its loop devices. If another process takes a device meanwhile, a volume may get its former
+// device again.
 func triesOf(defect string) int {
 	if strings.HasPrefix(defect, "device-") {
 		return 5
@@ -235,13 +235,13 @@ func otherSubject(program, defect, trial string) (check.Subject, bool) {
 	case defect == "unpublish-compares-paths":
 		subject.KubeletDir = scenario.KubeletDir{Path: "/var/lib/kubelet", SymlinkTo: "/mnt/kubelet"}
 	default:
-		// The answers to check's own questions decide about these trials.
+		// The answers to the requests of check itself decide about these trials.
 		return subject, trial == "life/mount-group" || defect == "block-not-published"
 	}
 	return subject, true
 }
 
-// Given a kubelet's directory elsewhere, or behind a symlink, a sound driver passes.
+// A sound driver passes with a kubelet directory at another path, or behind a symlink.
 func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
 	program := buildHostdir(t)
 	for _, dir := range []scenario.KubeletDir{
@@ -255,9 +255,9 @@ func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
 	}
 }
 
-// Given a driver that keeps records in its container, when it is restarted, then the card names
-// the records that were lost and read again; when its container mounts their directory from the
-// node, then nothing is wrong.
+// Given a driver that keeps records in its container, when it is restarted, then the card names the
+// lost records that it looked for. If its container mounts their directory from the node, there is
+// no finding.
 func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
 	program := buildHostdir(t)
 	subject := hostdir(program, "records-in-container")
@@ -273,7 +273,7 @@ func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
 }
 
 // Given a driver with two defects, and a trial with two faults that each show one of them, when the
-// trial fails, then each fault has a verdict of its own, and can be tried alone.
+// trial fails, then each fault has a separate verdict and can be tried alone.
 func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
 	program := buildHostdir(t)
 	subject := hostdir(program, "records-in-container,publish-ignores-errors")
@@ -295,8 +295,8 @@ func TestEachFaultOfATrialHasAVerdict(t *testing.T) {
 	assert.Contains(t, verdicts(again), "NodePublishVolume has no effect: nothing is mounted at ")
 }
 
-// Given a CSIDriver object with tokenRequests, when the driver logs the tokens, then that is found;
-// a driver that keeps them secret passes.
+// Given a CSIDriver object with tokenRequests, when the driver logs the tokens, then the check
+// reports it; a driver that keeps them secret passes.
 func TestServiceAccountTokensInALogAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, defect := range []string{"", "tokens-logged", "requests-logged"} {
@@ -312,8 +312,8 @@ func TestServiceAccountTokensInALogAreFound(t *testing.T) {
 	}
 }
 
-// Given Secrets with a user, an endpoint and a region, when the driver logs these, then nothing is
-// wrong, since they are not credentials.
+// Given Secrets with a user, an endpoint and a region, when the driver logs these, then the check
+// reports nothing, since they are not credentials.
 func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 	program := buildHostdir(t)
 	for defect, want := range map[string]string{"": "", "requests-logged": "logs a secret"} {
@@ -327,7 +327,8 @@ func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 	}
 }
 
-// Given a sound driver with volumes that are bound to zones, then a pod on any node has its volume.
+// Given a sound driver with volumes that are bound to zones, then a pod can use its volume on any
+// node.
 func TestASoundDriverWithTopologyPasses(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--topology=zone={{.NodeName}}")
@@ -352,11 +353,11 @@ func TestDataRacesThatADriverReportsAreFindings(t *testing.T) {
 	}
 }
 
-// remarkable are defects by which no container can write: its own mount is read-only.
+// remarkable are defects that no container can exploit, because its own mount is read-only.
 var remarkable = []string{"ignore-readonly", "readonly-by-remount"}
 
-// If the driver ignores readonly or only remounts, the volume is writable for the node alone: that
-// is a note; with Strict it is a failure.
+// If the driver ignores readonly or only remounts, only the node can write to the volume. That is a
+// note; with Strict it is a failure.
 func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	for _, name := range remarkable {
@@ -398,8 +399,8 @@ func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
 	}
 }
 
-// Given a driver that makes a volume smaller, and says so in its answers, when a container had the
-// larger device, then the card has a finding and no note.
+// Given a driver that shrinks a volume and says so in its answers, when a container had the larger
+// device, then the card has a finding and no note.
 func TestASmallerVolumeIsReportedOnce(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "expand-shrinks"), check.RunOptions{WorkDir: workDir(t)}, "grow/lowered*")
 	require.Len(t, card.Findings(), 1)
@@ -416,14 +417,14 @@ func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
 	assert.Contains(t, card.Remarks()[0].Text, "ControllerUnpublishVolume does not detach a deleted volume: NotFound for volume vol-")
 }
 
-// A call that stalls holds back the driver in this call only, even if it changes nothing there.
+// A stalled call stops the driver only in this call, even if the driver changes nothing in it.
 func TestADriverThatChangesNothingInACallDoesNotStallInTheNextOnes(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "unstage-leaves-mount"), check.RunOptions{WorkDir: workDir(t)}, "stalled/NodeUnstageVolume")
 	assert.Contains(t, verdicts(card), "NodeUnstageVolume has no effect: 1 mounted still")
 	assert.Zero(t, card.Totals().Overdue, "no call waits for the one that stalls")
 }
 
-// The CSI spec makes no duty of mount options, and Kubernetes never looks for them.
+// The CSI spec does not require mount options, and Kubernetes never verifies them.
 func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	const trial, remark = "life/mount-options", "NodePublishVolume ignores mount_flags: the mount at /var/lib/kubelet/pods/"
 	program := buildHostdir(t)
@@ -441,9 +442,9 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 1}, counted(sound))
 }
 
-// Given a driver that looks at the target before it unmounts it. When the mounted file system
-// fails, then the pod cannot end until it works again, which is a note. A driver that reads the
-// mount table unmounts it.
+// Given a driver that reads the target before it unmounts it. When the mounted file system fails,
+// then the pod cannot end until the file system works again, which is a note. A driver that reads
+// the mount table unmounts it.
 func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
 	const trial, remark = "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: "
 	program := buildHostdir(t)
@@ -458,7 +459,7 @@ func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
 	assert.Empty(t, sound.Remarks())
 }
 
-// A driver that gives volumes to the groups of pods, by its owner, passes.
+// A driver that changes the group of volumes to that of pods passes.
 func TestASoundDriverMayGiveVolumesToGroups(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--mount-group")
@@ -476,7 +477,7 @@ func TestASoundDriverWithoutStagingGrows(t *testing.T) {
 	assert.Equal(t, check.Totals{Passed: 2}, counted(card))
 }
 
-// Without attachments a volume can be deleted while a node still has it.
+// Without attachments a volume can be deleted while it is still on a node.
 func TestASoundDriverWithoutAttachmentsPassesWhenItStalls(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--no-attach")
@@ -486,7 +487,8 @@ func TestASoundDriverWithoutAttachmentsPassesWhenItStalls(t *testing.T) {
 }
 
 // Given a driver with a lock that prevents its second start, when a step ends the driver or its
-// node loses power, then it does not start again: one finding, during a call and between calls.
+// node loses power, then it does not start again. This is one finding, during a call and between
+// calls.
 func TestADriverThatDoesNotStartAgainIsNamed(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.NodePaths = []string{"/var/lib/hostdir-starts"}
@@ -501,7 +503,7 @@ func TestADriverThatDoesNotStartAgainIsNamed(t *testing.T) {
 	assert.Equal(t, []string{"node, killed at …, does not start again", "driver, killed at …, does not start again"}, names)
 }
 
-// An error that clears up when the call is repeated does no harm, and no fault explains it.
+// An error that no fault explains and that disappears when the call is repeated does no harm.
 func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	trials := []string{"life/filesystem", "life/read-only", "lost/NodeUnstageVolume"}
@@ -514,8 +516,8 @@ func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, trials...).Remarks(), "a sound driver")
 }
 
-// wasteful are defects that harm no container: it ends with its program, and its memory may be
-// bounded.
+// wasteful are defects that harm no container: the waste ends with the program, and its memory may
+// be bounded.
 var wasteful = []string{"stage-hoards-memory", "start-leaves-process"}
 
 func TestWhatAProgramTakesIsBoundedAndWhatItLeavesIsNamed(t *testing.T) {
@@ -538,7 +540,7 @@ func onWide(t *testing.T, card *check.Card) string {
 	return text.String()
 }
 
-// counted returns the totals without those that differ from run to run.
+// counted returns the totals without those that vary between runs.
 func counted(c *check.Card) check.Totals {
 	t := c.Totals()
 	return check.Totals{Passed: t.Passed, Failed: t.Failed, NotTried: t.NotTried, Known: t.Known}

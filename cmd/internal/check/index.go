@@ -39,7 +39,7 @@ func (c *Card) Index(page func(*Trial) string) (index.Page, error) {
 	return all, nil
 }
 
-// title is the driver with its release, or with both of an upgrade.
+// title names the driver and its release, or both releases of an upgrade.
 func (c *Card) title() string {
 	version := c.Facts.Version
 	if c.Upgrade != nil {

@@ -18,13 +18,13 @@ const (
 	ephemeral  = storagev1.VolumeLifecycleEphemeral
 )
 
-// lives gives a subject a CSIDriver object.
+// lives adds a CSIDriver object to a subject.
 func lives(s check.Subject, podInfo bool, modes ...storagev1.VolumeLifecycleMode) check.Subject {
 	s.CSIDriver = &storagev1.CSIDriverSpec{PodInfoOnMount: &podInfo, VolumeLifecycleModes: modes}
 	return s
 }
 
-// withInline is hostdir with inline volumes: also, or only.
+// withInline is hostdir with inline volumes, in addition or only.
 func withInline(s check.Subject, how string, podInfo bool, modes ...storagev1.VolumeLifecycleMode) check.Subject {
 	s.Driver.Program.Command = append(s.Driver.Program.Command, "--inline="+how)
 	s.Attributes = map[string]string{"size": "1Mi"}
@@ -46,8 +46,8 @@ var familyOfInline = []string{
 	"abandoned", "driver-killed-NodePublishVolume", "kubelet-killed-NodeUnpublishVolume", "restart-driver-on-node", "restart-kubelet", "restart-everything", "reboot",
 }
 
-// Inline volumes, with and without podInfoOnMount: a driver that has only these, and one that has
-// both. K-PUB-4, K-PUB-7
+// Inline volumes with and without podInfoOnMount: one driver offers only these, another one offers
+// both kinds. K-PUB-4, K-PUB-7
 func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
 	also, alone := mock.Options{Ephemeral: true}, mock.Options{Ephemeral: true, CreateDeleteVolume: new(false), Attach: new(false), Stage: new(false)}
 	for _, c := range []struct {
@@ -78,8 +78,8 @@ func TestASoundProgramPassesWithInlineVolumesAlone(t *testing.T) {
 	assert.Subset(t, passed(card, "inline"), append(familyOfInline, "no-attributes"))
 }
 
-// Given a driver that takes inline volumes with readOnly: true only, when it is checked, then all
-// trials of inline volumes have such volumes: sound drivers pass, defects are found.
+// Given a driver that accepts inline volumes only with readOnly: true, when it is checked, then all
+// trials of inline volumes use such volumes. Sound drivers pass, and defects are found.
 func TestInlineVolumesThatHaveToBeReadOnlyAreTried(t *testing.T) {
 	program := buildHostdir(t)
 	readOnly := func(defect string) check.Subject {
@@ -133,8 +133,7 @@ func TestInlineVolumesHaveTheAttributesThatWereGiven(t *testing.T) {
 	}
 }
 
-// A driver that refuses volumes which its CSIDriver object offers has one finding, not several of
-// them.
+// A driver that refuses volumes offered by its CSIDriver object has one finding, not several.
 func TestInlineVolumesThatAreRefusedAreOneFinding(t *testing.T) {
 	card := checked(t, lives(mocked(mock.Options{}), true, persistent, ephemeral), check.RunOptions{Parallel: 2})
 	require.Len(t, card.Findings(), 1, verdicts(card))

@@ -47,13 +47,13 @@ func (k *Known) has(name string) bool {
 }
 
 // is reports whether the finding has the name. Files of earlier versions have names with fewer
-// words, so the general forms of both names may be equal instead.
+// words. Therefore the general forms of both names are compared, too.
 func (f KnownFinding) is(name string) bool {
 	return f.Name == name || partial.Wildcard(f.Name, name) || verdict.Plain(f.Name).Name == verdict.Plain(name).Name
 }
 
-// Gone returns the known findings that no trial shows any more, although some of their trials were
-// tried.
+// Gone returns the known findings that no trial shows any more, although at least one of their
+// trials ran.
 func (c *Card) Gone() []KnownFinding {
 	if c.Known == nil {
 		return nil

@@ -34,9 +34,9 @@ func beyond(events []*trace.Event, mayResize bool) string {
 	return ""
 }
 
-// refusesResize reports whether an error comes from resize2fs. Where the kernel wants
-// CAP_SYS_RESOURCE it prints "Permission denied to resize filesystem"; a driver may answer with its
-// name or with its words alone.
+// refusesResize reports whether an error comes from resize2fs. Where the kernel requires
+// CAP_SYS_RESOURCE, it prints "Permission denied to resize filesystem". A driver may answer with
+// the name of the error or only with its text.
 func refusesResize(message string) bool {
 	return strings.Contains(message, "resize2fs") || strings.Contains(message, "Permission denied to resize filesystem")
 }

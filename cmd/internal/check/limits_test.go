@@ -26,8 +26,8 @@ var (
 	asMount = &csi.VolumeCapability{AccessType: &csi.VolumeCapability_Mount{}}
 )
 
-// A driver may change the device node that it has published, or make files in /dev, which the
-// isolation refuses. A volume that is read-only is the driver's own affair.
+// A driver may change its published device node or create files in /dev, which the isolation
+// refuses. A read-only volume is the driver's own responsibility.
 func TestAChangeInDevIsBeyondTheMachine(t *testing.T) {
 	for message, beyondIt := range map[string]bool{
 		"chmod " + device + ": read-only file system":                     true,

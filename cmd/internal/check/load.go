@@ -127,7 +127,7 @@ func (f *Facts) lacksFor(shape load.Shape) string {
 	return ""
 }
 
-// Fits returns the levels of a plan that fit on the nodes, and a note if a level does not fit.
+// Fits returns the levels of a plan that fit on the nodes, and a note if some level does not fit.
 func (f *Facts) Fits(plan load.Plan) (levels []int, note string) {
 	most := int(f.MaxVolumes) * plan.Nodes
 	if f.MaxVolumes == 0 || plan.Volumes[len(plan.Volumes)-1] <= most {
@@ -142,7 +142,7 @@ func (f *Facts) Fits(plan load.Plan) (levels []int, note string) {
 		plural.Of(int(f.MaxVolumes), "volume"), plural.Of(most, "volume")+" on "+plural.Of(plan.Nodes, "node")+" are the largest level")
 }
 
-// Existing describes the volumes of a load on a driver that makes none; empty for other drivers.
+// Existing describes the volumes of a load on a driver that creates none; empty for other drivers.
 func (f *Facts) Existing() string {
 	if f.Provisions() || !f.Persistent() {
 		return ""

@@ -31,9 +31,9 @@ const (
 type claim struct {
 	name, form, access string
 	from               string // the volume's source in YAML; empty for none
-	grouped            bool   // with the label of those that are snapshotted together
+	grouped            bool   // with the label of volumes that are snapshotted together
 	larger             bool   // than others
-	odd                bool   // of a size that few drivers make without rounding
+	odd                bool   // of a size that few drivers support without rounding
 }
 
 // manifest of the claim; with a driver that makes no volumes, also of the volume.
@@ -98,7 +98,7 @@ type pod struct {
 	name, node string
 	claims     []claim
 	readOnly   bool
-	subPath    string // of each volume, which is all that the container sees; empty for all of it
+	subPath    string // the part of each volume that the container sees; empty for all of it
 	scratch    []scratch
 	group      int // its fsGroup; 0 for none
 }
@@ -170,7 +170,7 @@ func classManifest(f *Facts, immediate bool) string {
 }
 
 // csiDriverManifest returns the CSIDriver object as an entry of a scenario's objects; empty if the
-// driver's own one suffices.
+// driver's default object suffices.
 func csiDriverManifest(f *Facts) string {
 	spec := f.subject.CSIDriver
 	if spec == nil || f.subject.Driver.Profile != "" || len(f.subject.Driver.Deploy) > 0 {

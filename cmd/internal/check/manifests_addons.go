@@ -96,7 +96,7 @@ spec:
 `, groupLabels)
 }
 
-// sameVolume is a claim with a volume object of its own for a handle.
+// sameVolume is a claim with a separate volume object for a handle.
 type sameVolume struct{ name, handle string }
 
 func (v sameVolume) manifest(f *Facts) string {

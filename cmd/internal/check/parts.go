@@ -50,13 +50,13 @@ func (t *Trial) partsLike(wanted func(name string) bool) (all []*Trial, err erro
 	return all, nil
 }
 
-// Fits reports whether a pattern names the trial or one of its parts.
+// Fits reports whether a pattern matches the trial or one of its parts.
 func (t *Trial) Fits(pattern string) bool {
 	return partial.Wildcard(pattern, t.Name()) ||
 		slices.ContainsFunc(t.parts, func(of part) bool { return partial.Wildcard(pattern, t.Name()+"-"+of.title) })
 }
 
-// Chosen returns the trials, and the parts of other trials, that fit one of the patterns.
+// Chosen returns the trials, and the parts of other trials, that match one of the patterns.
 func Chosen(trials []*Trial, patterns []string) (chosen []*Trial, err error) {
 	fits := func(name string) bool {
 		return slices.ContainsFunc(patterns, func(pattern string) bool { return partial.Wildcard(pattern, name) })
@@ -75,9 +75,9 @@ func Chosen(trials []*Trial, patterns []string) (chosen []*Trial, err error) {
 	return chosen, nil
 }
 
-// split replaces each trial that has failed by parts of it that show all findings of its parts.
-// The whole trial is kept if it shows more than its parts. If the plain life of a volume fails, no
-// part shows more.
+// split replaces each failed trial by the parts that together show all findings of its parts. The
+// whole trial is kept if it shows more than its parts. If the plain life of a volume fails, no part
+// shows more.
 func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	outcomes := r.outcomes
 	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Failed() && o.Name() == "life/"+filesystem }) {
@@ -104,7 +104,7 @@ func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	found, err := Run(ctx, parts, r.optionsOfParts(len(parts)))
 	var all []Outcome
 	for _, o := range outcomes {
-		var its []Outcome // each shows something that those before it do not
+		var its []Outcome // each shows something that the previous ones do not
 		for _, one := range found {
 			if of[one.Trial] == o.Name() && showsMore(one, its) {
 				its = append(its, one)

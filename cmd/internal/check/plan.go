@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Group is the subject of one line of the report card, for several trials.
+// Group is one line of the report card, for several trials with one subject.
 type Group struct {
 	Name, Title string
 }
@@ -63,7 +63,8 @@ type Trial struct {
 	// NotTried is the reason why the trial cannot be run, and Cause its kind; otherwise empty.
 	NotTried string
 	Cause    Cause
-	// Known describes defects that were known before the run, and causes of failures; mostly empty.
+	// Known describes defects that were known before the run, and causes of failures; usually
+	// empty.
 	Known string
 
 	secret bool // there are Secrets in the text
@@ -85,14 +86,14 @@ const (
 // Runs says that the trial can be run.
 func (t *Trial) Runs() bool { return t.NotOffered == "" && t.NotTried == "" }
 
-// without returns the trial as one that was not tried.
+// without returns the trial with the reason why it was not tried.
 func (t *Trial) without(cause Cause, why string) *Trial {
 	kept := *t
 	kept.NotTried, kept.Cause = why, cause
 	return &kept
 }
 
-// Name returns the name by which the trial is selected: lost/NodeStageVolume.
+// Name returns the name that selects the trial: lost/NodeStageVolume.
 func (t *Trial) Name() string { return t.Group + "/" + t.Title }
 
 // plan holds the trials that are composed for one driver.
@@ -114,9 +115,8 @@ func Plan(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// try composes a scenario if the driver supports it, which means that all needs are empty.
-// Otherwise the first other one is the reason. Whether this machine can run it follows from the
-// scenario.
+// try composes a scenario if the driver supports it: then all needs are empty. Otherwise the first
+// non-empty need is the reason. Whether this machine can run it follows from the scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
 	ofInline := group == inline || title == inline || strings.HasPrefix(title, inline+"-")
 	if !ofInline && !p.facts.Persistent() { // K-PUB-7
@@ -162,7 +162,7 @@ func (p *plan) needsKind(form, access string) string {
 	return p.needsMaking(form, access)
 }
 
-// needsMaking returns the reason why volumes of a kind are not made; empty if they are.
+// needsMaking returns the reason why volumes of a kind are not created; empty if they are.
 func (p *plan) needsMaking(form, access string) string {
 	access = p.facts.subject.access(access)
 	if why := p.facts.subject.leavesOut(Kind{form, access}); why != "" {
@@ -183,7 +183,8 @@ func (p *plan) needsNodes() string {
 	return ""
 }
 
-// needsOnePlace is for trials that use a volume on two nodes, which its topology may not allow.
+// needsOnePlace is for trials that use a volume on two nodes, which the volume's topology may not
+// permit.
 func (p *plan) needsOnePlace() string {
 	if !p.facts.OnePlace() {
 		return "volumes are bound to the places of nodes: NodeGetInfo returns another topology on each"
@@ -191,7 +192,8 @@ func (p *plan) needsOnePlace() string {
 	return ""
 }
 
-// needsOurs is for trials that kill the driver, which csisim must have started.
+// needsOurs is for trials that kill the driver. Only a driver that csisim has started can be
+// killed.
 func (p *plan) needsOurs() string {
 	if !p.facts.subject.ours() {
 		return "csisim did not start the driver on the socket and cannot end it"
@@ -208,7 +210,7 @@ func (p *plan) needsController() string {
 }
 
 // effects are the calls of a volume's life that change something, in their order, with the reasons
-// why some of them are not made.
+// why some calls are not made.
 func (p *plan) effects() []effect {
 	f := p.facts
 	missing := func(has bool, service, capability string) string {

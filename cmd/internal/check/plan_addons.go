@@ -204,8 +204,8 @@ func (p *plan) needsAny(calls []operation, capability string) string {
 	return p.needsPromises(capability)
 }
 
-// addonsSidecars returns the sidecars for the controller plugin and the plugins of nodes; a mock
-// has its own.
+// addonsSidecars returns the sidecars for the controller plugin and the node plugins; a mock has
+// its own sidecars.
 func (f *Facts) addonsSidecars(nodes ...string) []sim.AddonsSidecar {
 	d := f.subject.Driver
 	if d.Mock != nil {
@@ -222,7 +222,8 @@ func (f *Facts) addonsSidecars(nodes ...string) []sim.AddonsSidecar {
 	return all
 }
 
-// restart restarts the controller plugin, if the script says so and it is separate from the nodes'.
+// restart restarts the controller plugin, if the script requires it and the plugin is separate from
+// the node plugins.
 func (s *script) restart() {
 	if s.restarts && !s.facts.subject.oneNode() && !s.facts.subject.Driver.NoController {
 		s.step("kill-driver: {controller: true}")

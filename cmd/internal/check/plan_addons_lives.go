@@ -30,8 +30,8 @@ func (s *script) lifeWithRotation() {
 // documentation is an address range that no node has.
 const documentation = "192.0.2.0/24"
 
-// lifeWithFence fences the node of a pod, if its addresses are known: no other pod can start on it
-// meanwhile.
+// lifeWithFence fences the node of a pod if its addresses are known. No other pod can start on the
+// node meanwhile.
 func (s *script) lifeWithFence() {
 	cidrs := s.facts.Addons.Clients[nodeA]
 	known := len(cidrs) > 0

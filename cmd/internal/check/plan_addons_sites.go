@@ -8,7 +8,7 @@ const (
 	east = "east"
 )
 
-// trySites moves a replicated volume to another cluster, in which the driver's site has the copy.
+// trySites moves a replicated volume to another cluster, where the driver's site has the copy.
 func (p *plan) trySites() {
 	needs := []string{p.needsPromises(replicates), p.needsSites(), p.needsOnePlace(), p.effects()[0].missing}
 	p.try(dayTwo, "sites-move", "A volume is primary in one cluster and cannot be in another one, before it moves there as planned.", needs, func(s *script) {
@@ -47,7 +47,7 @@ func (p *plan) trySites() {
 	})
 }
 
-// replicatedTo lets a pod write in the first cluster; the second cluster then has a copy.
+// replicatedTo runs a writing pod in the first cluster; the second cluster then has a copy.
 func (s *script) replicatedTo() {
 	s.addons = true
 	s.clusters = []string{west, east}
@@ -68,8 +68,8 @@ func (s *script) replicatedTo() {
 // inCluster selects the cluster of the next steps; empty for steps on all clusters.
 func (s *script) inCluster(name string) { s.in = name }
 
-// needsSites is for trials with two clusters: the driver's command must contain {{.Cluster}}, so
-// that it gets a site in each.
+// needsSites is for trials with two clusters. The driver's command must contain {{.Cluster}} to get
+// a site in each.
 func (p *plan) needsSites() string {
 	d := p.facts.subject.Driver
 	switch {

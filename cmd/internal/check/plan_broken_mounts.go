@@ -22,8 +22,7 @@ var mountedErrors = []struct {
 	{"NodeUnstageVolume", []string{fault.StaleHandle, fault.Broken, fault.NotConnected}},
 }
 
-// failures returns the number of times that a call finds the mounted file system broken before it
-// works again.
+// failures returns how often a call finds the mounted file system broken before it works again.
 func (e effect) failures() int {
 	if e.undoes() {
 		return 3

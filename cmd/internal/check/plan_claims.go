@@ -2,7 +2,7 @@ package check
 
 import "fmt"
 
-// claims makes and deletes volumes that no pod uses, which does not require mounts.
+// claims creates and deletes volumes that no pod uses; this requires no mounts.
 func claims(p *plan) {
 	var needs []string
 	if !p.facts.Provisions() {

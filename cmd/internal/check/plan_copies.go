@@ -13,7 +13,7 @@ func restoredFrom(snapshot string) claim {
 	return claim{name: "from-" + snapshot, form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: " + snapshot + "}"}
 }
 
-// copies makes volumes from others while calls fail, and several snapshots of a volume.
+// copies creates volumes from others while calls fail, and several snapshots of a volume.
 func copies(p *plan) {
 	snapshots := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
 	killed := append([]string{p.needsOurs()}, snapshots...)
@@ -69,7 +69,7 @@ func (s *script) lifeWithClone() {
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
-// twoClones checks that each clone has the content that its source had when it was cloned.
+// twoClones checks that each clone has the content of its source at the time of the cloning.
 func (s *script) twoClones() {
 	again := cloned
 	again.name = "cloned-again"
@@ -82,12 +82,12 @@ func (s *script) twoClones() {
 	s.down([]claim{data, cloned, again}, web(nodeA, data), writer, first, second)
 }
 
-// copyKills is the highest number of file changes after which a driver is killed while it copies:
-// they include its records of the copy and the first parts of its content.
+// copyKills is the highest number of file changes after which a driver is killed during a copy.
+// They include its records of the copy and the first parts of the content.
 const copyKills = 6
 
-// copiesOfKilled makes a copy in a separate trial for each change at which the driver is killed: a
-// driver that does not recover from one kill would hide the effects of the next one.
+// copiesOfKilled makes a copy in a separate trial for each change at which the driver is killed. If
+// the driver does not recover from one kill, this would hide the effects of the next one.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
 	life := func(kill func(*script)) func(*script) {
 		return func(s *script) {
@@ -116,7 +116,8 @@ func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *s
 	}
 }
 
-// twoSnapshots checks that each snapshot keeps the content of its own time, even without the other.
+// twoSnapshots checks that each snapshot keeps the content of its own time, even after the other is
+// deleted.
 func (s *script) twoSnapshots() {
 	first, second := restoredFrom("first"), restoredFrom("second")
 	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
@@ -177,7 +178,7 @@ func (s *script) sourceWithoutClone() {
 	s.down([]claim{data}, after)
 }
 
-// twoRestored restores a snapshot and deletes the restored volume. Neither may change the snapshot
+// twoRestored restores a snapshot and deletes the restored volume. Neither may affect the snapshot
 // or its source.
 func (s *script) twoRestored() {
 	again := restoredFrom("daily")
@@ -211,7 +212,7 @@ func (s *script) deleteSource() {
 	s.step("advance: 1m")
 }
 
-// goneInTime deletes a copy and waits for its end and for the end of objects that the driver may
+// goneInTime deletes a copy, and waits for its end and for the end of objects that the driver may
 // have refused to delete before.
 func (s *script) goneInTime(c claim) {
 	s.step("delete: {pvc: %s}", c.name)
@@ -237,7 +238,7 @@ func (p *plan) largerCopies(needs []string) {
 			s.step("advance: 2m")
 			s.end(web(nodeA, of), reader)
 			s.detached()
-			// A snapshot stays while a claim waits for a volume that is made from it.
+			// A snapshot stays while a claim waits for a volume that is created from it.
 			s.step("delete: {pvc: %s}", c.name)
 			s.step("wait: {pvc: %s, gone: true}", c.name)
 			s.forget("daily")
@@ -246,11 +247,12 @@ func (p *plan) largerCopies(needs []string) {
 	}
 }
 
-// copyOpens is the highest number of the file that a driver cannot open while it copies.
+// copyOpens is the highest number of the file that a driver cannot open during a copy.
 const copyOpens = 5
 
-// copiesOnAFullDisk fails one open call of the driver while it cuts a snapshot, and while it makes
-// a volume of one, or of another volume. An error that it ignores leaves a copy without content.
+// copiesOnAFullDisk fails one open call of the driver while it takes a snapshot, and while it
+// creates a volume from a snapshot or from another volume. A driver that ignores the error leaves a
+// copy without content.
 func (p *plan) copiesOnAFullDisk(snapshots []string) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	p.onFullDisk("full-disk", "CreateSnapshot", "cuts a snapshot", append(slices.Clone(needs), snapshots...), (*script).copyOfSnapshot)
@@ -279,7 +281,7 @@ func (p *plan) onFullDisk(title, call, does string, needs []string, life func(s 
 	})
 }
 
-// copyOfSnapshot makes a volume from a snapshot of another one, after a fault.
+// copyOfSnapshot creates a volume from a snapshot of another volume, after a fault.
 func (s *script) copyOfSnapshot(fails func()) {
 	restored := restoredFrom("daily")
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
@@ -291,7 +293,7 @@ func (s *script) copyOfSnapshot(fails func()) {
 	s.down([]claim{data, restored}, web(nodeA, data), reader)
 }
 
-// copyOfVolume makes a volume from another one, after a fault.
+// copyOfVolume creates a volume from another one, after a fault.
 func (s *script) copyOfVolume(fails func()) {
 	reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
 	s.up([]claim{data}, web(nodeA, data))
@@ -300,7 +302,7 @@ func (s *script) copyOfVolume(fails func()) {
 	s.down([]claim{data, cloned}, web(nodeA, data), reader)
 }
 
-// snap cuts a snapshot of data's volume and waits until it is ready.
+// snap takes a snapshot of data's volume and waits until it is ready.
 func (s *script) snap(name string) { s.snapOf(name, data) }
 
 func (s *script) snapOf(name string, c claim) {

@@ -95,7 +95,7 @@ func deepRestore(p *plan) {
 	})
 }
 
-// deepClone makes a volume from another one.
+// deepClone creates a volume from another one.
 func deepClone(p *plan) {
 	p.search("clone", "A clone of a volume in use.", []string{p.needsClones(), p.fits(2)}, func(s *script) {
 		reader := pod{name: "reader", node: nodeA, claims: []claim{cloned}}
@@ -105,7 +105,7 @@ func deepClone(p *plan) {
 	})
 }
 
-// deepInline uses an inline volume, which exists as long as its pod.
+// deepInline uses an inline volume, which exists only as long as its pod.
 func deepInline(p *plan) {
 	if !p.facts.Inline() || p.facts.InlineRefused != "" {
 		return

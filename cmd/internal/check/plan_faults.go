@@ -48,8 +48,8 @@ func contradictedCalls(p *plan) {
 	}
 }
 
-// contradictedCopies cuts a snapshot, and makes volumes from it and from another volume: the driver
-// may not confuse their sources.
+// contradictedCopies takes a snapshot, and creates volumes from it and from another volume. The
+// driver may not confuse their sources.
 func contradictedCopies(p *plan) {
 	p.try("contradicted", "CreateSnapshot", "CreateSnapshot is repeated with the same name and another volume, and CreateVolume with the same name and without the snapshot.",
 		[]string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.fits(3)}, func(s *script) {
@@ -101,14 +101,14 @@ func lostAnswers(p *plan) {
 	})
 }
 
-// losesAnswers keeps three answers of a call from its caller.
+// losesAnswers drops three answers of a call before they reach the caller.
 func (s *script) losesAnswers(call string) {
 	s.fault("name: lost, call: %s, loseAnswer: true, times: 1", call)
 	s.fault("name: timed-out, call: %s, loseAnswer: true, code: DeadlineExceeded, times: 1", call)
 	s.fault("name: late, call: %s, lateAnswer: true, times: 1", call)
 }
 
-// timedOutCalls lets the deadline of a call pass while the driver works on it, which cancels the
+// timedOutCalls lets the deadline of a call expire while the driver works on it, which cancels the
 // call's context.
 func timedOutCalls(p *plan) {
 	for _, e := range p.effects() {
@@ -146,7 +146,7 @@ func stalls(call string) string {
 }
 
 // abandonedCalls: the driver performs a call, and the caller never receives the answer. Then the
-// result is no longer needed, but has to be undone.
+// result is no longer needed and has to be undone.
 func abandonedCalls(p *plan) {
 	for _, e := range p.effects() {
 		if e.undoes() {
@@ -192,7 +192,7 @@ func driverCrashes(p *plan) {
 		description := fmt.Sprintf("The driver is killed before, while and after it does %s.", e.call)
 		life := func(kill func(*script)) func(*script) {
 			return func(s *script) {
-				if e.call == "DeleteVolume" { // the run then knows how a volume is deleted normally
+				if e.call == "DeleteVolume" { // the run then shows how a volume is deleted normally
 					s.life([]claim{data}, web(nodeA, data))
 				}
 				kill(s)
@@ -211,7 +211,7 @@ func driverCrashes(p *plan) {
 			case e.missing != "":
 			case e.onNode():
 				s.killsDriver(e.call, workKills)
-			default: // the sidecars die with it, and wait ever longer
+			default: // the sidecars die with it, and their backoff grows
 				s.killsAtWork(e.call, 1)
 			}
 		}
@@ -245,12 +245,13 @@ func killsOf(call string, atWork int) (all []part) {
 	}})
 }
 
-// killsAtWork kills the driver at a call after some of the changes that it makes to files.
+// killsAtWork kills the driver in a call after some of its changes to files.
 func (s *script) killsAtWork(call string, changes int) {
 	s.fault("name: work-%d-%s, call: %[2]s, kill: driver, at: work, afterChanges: %[1]d, restartAfter: 1s", changes, call)
 }
 
-// callerCrashes kills the caller of the driver at a call, of which its next instance has no memory.
+// callerCrashes kills the caller of the driver during a call. Its next instance has no record of
+// the call.
 func callerCrashes(p *plan) {
 	for _, e := range p.effects() {
 		description := fmt.Sprintf("The caller of %s is killed before and after the driver executes it.", e.call)
@@ -269,8 +270,9 @@ func (s *script) killsCaller(call string) {
 	}
 }
 
-// forgets accepts directories that remain if a kubelet dies during NodeUnstageVolume: the restarted
-// kubelet only finds volumes in the directories of pods, and the pod has already been deleted.
+// forgets accepts leftover directories if a kubelet is killed during NodeUnstageVolume. The
+// restarted kubelet finds volumes only in the directories of pods, and the pod has already been
+// deleted.
 func (s *script) forgets(e effect) {
 	if e.call == "NodeUnstageVolume" {
 		s.expect = fmt.Sprintf("  leftovers: [\"directory %s/plugins/kubernetes.io/csi/*\"]\n", s.facts.subject.KubeletDir.Layout().KubeletDir())

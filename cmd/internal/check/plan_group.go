@@ -56,7 +56,7 @@ func groupSnapshots(p *plan) {
 // groupCalls are the calls for groups that change something.
 var groupCalls = []string{"CreateVolumeGroupSnapshot", "DeleteVolumeGroupSnapshot"}
 
-// needsGroups returns the reason why the driver cannot take snapshots of groups; empty if it can.
+// needsGroups returns the reason why the driver cannot take group snapshots; empty if it can.
 func (p *plan) needsGroups() string {
 	switch {
 	case !p.facts.caps.Plugin.Has("GROUP_CONTROLLER_SERVICE"):
@@ -72,8 +72,8 @@ var groupClaims = []claim{
 	{name: "logs", form: filesystem, access: oneNodeRW, grouped: true},
 }
 
-// lifeWithGroup is the life of two volumes that are snapshotted together. A volume is made from one
-// of the snapshots.
+// lifeWithGroup is the life of two volumes that are snapshotted together. A third volume is created
+// from one of the snapshots.
 func (s *script) lifeWithGroup() {
 	restored := claim{name: "restored", form: filesystem, access: oneNodeRW, from: "{apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: pvc/logs}"}
 	reader := pod{name: "reader", node: nodeA, claims: []claim{restored}}
@@ -87,7 +87,7 @@ func (s *script) lifeWithGroup() {
 	s.down(append(groupClaims[:len(groupClaims):len(groupClaims)], restored), web(nodeA, groupClaims...), reader)
 }
 
-// noGroup waits until the group and its snapshots are gone.
+// noGroup waits until the group and its snapshots are deleted.
 func (s *script) noGroup() {
 	s.step("wait: {volumegroupsnapshot: daily, gone: true}")
 	s.step(`wait: {volumesnapshot: "*", gone: true}`)

@@ -25,7 +25,7 @@ func growing(p *plan) {
 	p.try("grow", "unused", "A volume grows while no pod uses it; calls come twice.", needs, func(s *script) {
 		s.fault(`call: "*ExpandVolume", repeat: true`)
 		s.claim(data)
-		if s.facts.Topology() { // there is no volume before a pod needs it
+		if s.facts.Topology() { // the volume is created only when a pod needs it
 			first := pod{name: "first", node: nodeA, claims: []claim{data}}
 			s.run(first)
 			s.end(first)
@@ -140,7 +140,7 @@ func (s *script) lifeWithGrowthOf(c claim) {
 }
 
 // lifeWithLessGrowth expands a volume while the answers are errors, lets a pod use it, and lowers
-// the request of the claim. csi-resizer then requires less than the volume's current size. C-RES-12
+// the request of the claim. csi-resizer then requests less than the volume's current size. C-RES-12
 func (s *script) lifeWithLessGrowth(c claim) {
 	larger, after := pod{name: "larger", node: nodeA, claims: []claim{c}}, pod{name: "after", node: nodeA, claims: []claim{c}}
 	s.up([]claim{c}, web(nodeA, c))
@@ -173,7 +173,7 @@ func (s *script) grownTo(c claim, size string) {
 	s.step(`wait: {pvc: %s, that: "quantity(object.status.capacity.storage) >= quantity('%s')"}`, c.name, size)
 }
 
-// snapshots makes volumes from snapshots of others.
+// snapshots creates volumes from snapshots of others.
 func snapshots(p *plan) {
 	needs := []string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")}
 	for _, trial := range []struct {

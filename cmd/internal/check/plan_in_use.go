@@ -38,14 +38,14 @@ func (s *script) findsInUse(call string) {
 	s.fault("call: %s, inUse: true, times: 1", call)
 }
 
-// mounting are the calls of a volume's life in which drivers mount and unmount.
+// mounting are the calls of a volume's life during which drivers mount and unmount.
 func (p *plan) mounting() []effect {
 	return slices.DeleteFunc(p.effects(), func(e effect) bool {
 		return e.call == "ControllerPublishVolume" || e.call == "ControllerUnpublishVolume"
 	})
 }
 
-// needsProgram is for trials with mounts, which a mock does not make.
+// needsProgram is for trials with mounts, which a mock does not create.
 func (p *plan) needsProgram() string {
 	if p.facts.subject.Driver.Mock != nil {
 		return "the driver is no program"

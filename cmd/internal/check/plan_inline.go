@@ -118,7 +118,8 @@ func inlineAttributes(p *plan) {
 	}
 }
 
-// wrongAttributes are the attributes of the subject with meaningless values, and an unknown one.
+// wrongAttributes are the attributes of the subject with meaningless values, and an unknown
+// attribute.
 func (p *plan) wrongAttributes() map[string]string {
 	wrong := map[string]string{"csisim.dev/no-such-attribute": "wrong"}
 	for _, key := range slices.Sorted(maps.Keys(p.facts.subject.Attributes)) {
@@ -199,7 +200,7 @@ func inlineRestarts(p *plan) {
 	})
 }
 
-// inlineReboots turns the node's power off, which removes all its mounts.
+// inlineReboots turns off the node's power, which removes all its mounts.
 func inlineReboots(p *plan) {
 	p.tryInline("reboot", "The node loses power while a pod has a volume in its own spec.", []string{p.needsOurs()}, func(s *script) {
 		before, after := worker("web", tmp), worker("after", tmp)

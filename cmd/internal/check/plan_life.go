@@ -22,7 +22,7 @@ const (
 	nodeC = "node-c"
 )
 
-// lives makes, uses and deletes volumes without faults.
+// lives creates, uses and deletes volumes without faults.
 func lives(p *plan) {
 	p.try("life", "filesystem", "A file system is made, used by a pod, and deleted.", nil, func(s *script) {
 		s.life([]claim{data}, web(nodeA, data))
@@ -118,8 +118,8 @@ func lives(p *plan) {
 	})
 }
 
-// manyLives is the number of lives of a volume that shows whether a program's resources grow with
-// each of them.
+// manyLives is a number of volume lives that is sufficient to show whether a program's resources
+// grow with each of them.
 const manyLives = 10
 
 // untilListed is longer than the interval at which the external-attacher lists volumes.
@@ -143,8 +143,8 @@ func (p *plan) needsStats() string {
 	return "the node service lacks GET_VOLUME_STATS"
 }
 
-// needsNoSecrets is for drivers without Secrets; with Secrets, each scenario tests whether the
-// driver keeps them secret.
+// needsNoSecrets is for trials without Secrets. For a driver with Secrets, each scenario already
+// tests whether the driver keeps them secret.
 func (p *plan) needsNoSecrets() string {
 	switch {
 	case len(p.facts.subject.Secrets) > 0:
@@ -165,7 +165,7 @@ func (f *Facts) withSecrets() *Facts {
 	return &with
 }
 
-// needsMountOption is for trials with a mount option, which the CSI spec lets a driver refuse.
+// needsMountOption is for trials with a mount option. The CSI spec permits a driver to refuse it.
 func (p *plan) needsMountOption() string {
 	if p.facts.MountOptionRefused == "" {
 		return ""
@@ -199,7 +199,7 @@ func accessModes(p *plan) {
 	}
 }
 
-// manyVolumes is the number of volumes that are made at once.
+// manyVolumes is the number of volumes that are created at once.
 const manyVolumes = 10
 
 // sharing uses several pods and volumes on a node.
@@ -267,7 +267,7 @@ func sharing(p *plan) {
 	})
 }
 
-// mostLimited is the highest limit that is tried: each volume takes its time.
+// mostLimited is the highest limit that a trial fills, because each volume takes some time.
 const mostLimited = 40
 
 // isLimited returns the reason why a node cannot be filled; empty if it can.

@@ -1,7 +1,7 @@
 package check
 
 // overlappingCalls makes every call twice at once, like a restarted caller that repeats a call
-// while the driver still works on it. The driver may answer one of them with ABORTED.
+// while the driver is still processing it. The driver may answer one of them with ABORTED.
 func overlappingCalls(p *plan) {
 	for _, e := range p.effects() {
 		p.try("overlap", e.call, e.call+" comes twice at once.", []string{e.missing}, func(s *script) {

@@ -19,8 +19,7 @@ type victim struct {
 	title, description string
 	needs              string
 	steps              []string
-	// life is the volume's life in which the restarted component has something to do.
-	// Default: lifeTwice.
+	// life is a volume's life in which the restarted component has work to do. Default: lifeTwice.
 	life func(*script)
 }
 
@@ -96,7 +95,7 @@ func restarts(p *plan) {
 	})
 }
 
-// lifeTwice uses two volumes and two pods, which shows whether a restarted driver confuses them.
+// lifeTwice uses two volumes and two pods, to show whether a restarted driver confuses them.
 func (s *script) lifeTwice() {
 	other := claim{name: "other", form: filesystem, access: oneNodeRW}
 	second := pod{name: "second", node: nodeA, claims: []claim{data}}
@@ -105,7 +104,7 @@ func (s *script) lifeTwice() {
 	s.down([]claim{data, other}, web(nodeA, data, other), second)
 }
 
-// reboots turns a node's power off, which removes all its mounts.
+// reboots turns off a node's power, which removes all its mounts.
 func reboots(p *plan) {
 	needs := []string{p.needsOurs()}
 	p.try("reboot", "running", "The node loses power while a pod uses a volume.", needs, func(s *script) {

@@ -21,8 +21,8 @@ type request struct {
 	nth           int
 }
 
-// failures lists the failures that the request can have at a correct service. The answers of such a
-// service about its objects are true.
+// failures lists the failures that the request can have at a correct service. Such a service
+// reports the state of its objects truthfully.
 func (r request) failures() []string {
 	all := []string{"HTTP 500", "HTTP 429"}
 	switch r.method {
@@ -50,7 +50,7 @@ func (r request) words(fails string) string {
 // way.
 func failingService(p *plan) {
 	if len(p.facts.Requests) == 0 {
-		return // the driver has no stand-in for such a service
+		return // the driver has no stand-in for its service
 	}
 	for _, e := range p.effects() {
 		requests := p.facts.Requests[e.call]
@@ -108,8 +108,8 @@ func (p *plan) staleLists() {
 	})
 }
 
-// learnRequests records the requests of the driver in calls for the volume of a claim: for each
-// method those of the call with the most requests.
+// learnRequests records the requests of the driver in calls for the volume of a claim. For each
+// method, it takes the call with the most requests.
 func (f *Facts) learnRequests(r *scenario.Result, claim string) {
 	f.Requests = map[string][]request{}
 	methods, made := map[uint64]string{}, map[uint64][]request{}

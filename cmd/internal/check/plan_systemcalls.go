@@ -91,8 +91,8 @@ func (p point) words() string {
 }
 
 // usedBefore is the life of a volume in which a system call fails. If the CSI call makes the volume
-// usable, its system call fails only after a pod has used the volume: a driver may confuse a volume
-// that it cannot mount with a volume without content.
+// usable, its system call fails only after a pod has used the volume. A driver may confuse a volume
+// that it cannot mount with an empty volume.
 func (s *script) usedBefore(e effect, fails func()) {
 	if e.undoes() || e.call == "CreateVolume" {
 		fails()
@@ -120,7 +120,7 @@ func chosen(all []point, most int) []point {
 	return some
 }
 
-// systemCallsOf returns the system calls of the driver in some calls: for each method those of the
+// systemCallsOf returns the system calls of the driver in some calls. For each method, it takes the
 // call with the most system calls.
 func systemCallsOf(r *scenario.Result, counts func(*trace.Event) bool) (most map[string][]point) {
 	most = map[string][]point{}

@@ -8,10 +8,10 @@ import (
 // way is a way in which one release replaces another one; it is a column of the report card.
 type way struct {
 	name, title, what string
-	// rollback says that the new release is the first one, and the old one replaces it.
+	// rollback means that the new release runs first, and the old one replaces it.
 	rollback bool
-	// now are the plugins that are replaced while a volume is in a state; later are the others,
-	// which are replaced after the volume has been used. Default: none.
+	// now are the plugins that are replaced while a volume is in a state. later are the other
+	// plugins, which are replaced after the volume has been used. Default: none.
 	now, later []plugins
 }
 
@@ -40,7 +40,7 @@ func ways() []way {
 	}
 }
 
-// to is the name of the release that replaces the first one, in scenarios.
+// to is the name, in scenarios, of the release that replaces the first one.
 func (w way) to() string {
 	if w.rollback {
 		return string(OldRelease)
@@ -51,8 +51,8 @@ func (w way) to() string {
 // skewed reports whether plugins of both releases serve a volume.
 func (w way) skewed() bool { return len(w.later) > 0 }
 
-// lacks returns the reason why the release that replaces the first one cannot have a feature of it.
-// It is only used for rollbacks: an upgrade must not drop a feature that is in use.
+// lacks returns the reason why the replacing release lacks a feature of the first one. It applies
+// only to rollbacks: an upgrade must not drop a feature that is in use.
 func (u *Upgrade) lacks(w way, need func(*plan) string) string {
 	if !w.rollback {
 		return ""
@@ -63,7 +63,7 @@ func (u *Upgrade) lacks(w way, need func(*plan) string) string {
 	return ""
 }
 
-// states replaces releases while a volume is in each of the states that it can be in.
+// states replaces releases while a volume is in each of its possible states.
 func (u *Upgrade) states(p *plan, w way) {
 	for _, state := range volumeStates {
 		needs := []string{p.needsOurs(), p.needsProgram()}
@@ -86,8 +86,8 @@ func (u *Upgrade) states(p *plan, w way) {
 	}
 }
 
-// replaces returns two functions: the first adds the steps of a way, and the second the steps after
-// it.
+// replaces returns two functions: the first adds the steps of a way, and the second the subsequent
+// steps.
 func (u *Upgrade) replaces(s *script, w way) replacing {
 	if w.skewed() {
 		s.nodes = max(s.nodes, 2)
@@ -110,8 +110,8 @@ func (s *script) replace(w way, p plugins) {
 	}
 }
 
-// replacing adds the steps by which a release replaces another one: those for a moment in the life
-// of a volume, and the rest of them.
+// replacing adds the steps by which a release replaces another one: now adds those in the middle of
+// a volume's life, and rest adds the others.
 type replacing struct{ now, rest func() }
 
 // atCall ends the names of groups with trials that replace a release at a call.
@@ -128,7 +128,7 @@ func (u *Upgrade) atCalls(p *plan, w way) {
 		needs := []string{p.needsOurs(), p.needsProgram(), e.missing}
 		for _, k := range replacedAt(w, e, chosen(p.facts.SystemCalls[e.call], mostUpgrades)) {
 			p.try(w.name+atCall, e.call+"-"+k.title, w.what+", which "+k.description+".", needs, func(s *script) {
-				if e.call == "DeleteVolume" { // the run then knows how a volume is deleted normally
+				if e.call == "DeleteVolume" { // the run then shows how a volume is deleted normally
 					s.life([]claim{data}, web(nodeA, data))
 				}
 				k.compose(s)
@@ -155,7 +155,7 @@ func (u *Upgrade) atInlineCalls(p *plan, w way) {
 	}
 }
 
-// replacedAt are the kills of a release at a call after which the other one starts.
+// replacedAt are the kills of a release at a call; the other release starts after each of them.
 func replacedAt(w way, e effect, points []point) (all []part) {
 	add := func(title, description, at string) {
 		all = append(all, part{title, description, func(s *script) {

@@ -5,7 +5,7 @@ package check
 type volumeState struct {
 	title, while string
 	needs        []func(*plan) string
-	// life makes the state, replaces the release, and uses the volume up to its end.
+	// life brings a volume into the state, replaces the release, and uses the volume up to its end.
 	life func(*script, replacing)
 	// each is the replacement for a state that every call can cause, each in a separate trial.
 	// Default: life.
@@ -88,7 +88,8 @@ func (s *script) usedAgain(r replacing, last pod, claims ...claim) {
 	s.down(claims, last)
 }
 
-// unused makes a volume that no pod uses. If its place depends on a pod, a first pod has used it.
+// unused makes a volume that no pod uses. If the volume's place depends on a pod, a first pod has
+// used it.
 func (s *script) unused(c claim) {
 	s.claim(c)
 	if !s.facts.Topology() {
@@ -179,8 +180,8 @@ func replacedWhileShared(s *script, r replacing) {
 	s.usedOn(r, user)
 }
 
-// replacedBefore replaces the release when a pod has ended and one of the calls that undo its
-// volume is still to be made.
+// replacedBefore replaces the release when a pod has ended, just before one of the calls that undo
+// its volume.
 func replacedBefore(call string) func(*script, replacing) {
 	return func(s *script, r replacing) {
 		s.up([]claim{data}, user)

@@ -33,7 +33,7 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	}
 	f.NoMounts, f.NoDevices, f.NoUnmounts = noMounts(s, o), noDevices(s), noUnmounts(s)
 	if f.NoMounts != "" {
-		o.Isolation = sim.None // trials without mounts can be run even so
+		o.Isolation = sim.None // trials without mounts can still run
 	}
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
@@ -85,8 +85,8 @@ func noDevices(s Subject) string {
 	return ""
 }
 
-// noUnmounts returns the reason why the unmounting of a driver program cannot be made to fail;
-// empty if it can.
+// noUnmounts returns the reason why a driver program's unmounting cannot be made to fail; empty if
+// it can.
 func noUnmounts(s Subject) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || machine.ShowsChanges() {
 		return ""
@@ -94,8 +94,8 @@ func noUnmounts(s Subject) string {
 	return "csisim cannot trace the unmounts of programs: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
-// identify starts a cluster with the driver, in which registrar, kubelet and sidecars request its
-// name and its capabilities.
+// identify starts a cluster with the driver, in which the registrar, the kubelet and the sidecars
+// request the driver's name and capabilities.
 func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	driver, err := f.subject.driverYAML()
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 }
 
 // isRegistered reports whether the kubelet has registered the driver. A driver that violates the
-// CSI spec later can be checked, since the trials show the violation.
+// CSI spec later can be checked, because the trials show the violation.
 func isRegistered(events []*trace.Event) bool {
 	return slices.ContainsFunc(events, func(e *trace.Event) bool {
 		accepted, is := e.Request.(interface{ GetPluginRegistered() bool })
@@ -129,7 +129,7 @@ var kinds = []Kind{
 }
 
 // kindsToTry returns the kinds to try with this driver, the kind of most scenarios first. For a
-// driver that makes no volumes it is the only kind.
+// driver that creates no volumes it is the only kind.
 func (f *Facts) kindsToTry() []Kind {
 	tried := []Kind{{filesystem, f.subject.access(oneNodeRW)}}
 	for _, k := range kinds {
@@ -141,7 +141,7 @@ func (f *Facts) kindsToTry() []Kind {
 }
 
 // tryKinds requests a volume of each kind, since a driver does not declare which kinds it makes. A
-// pod uses the plain one, which makes the kubelet request the node plugin's capabilities.
+// pod uses the plain kind, so that the kubelet requests the node plugin's capabilities.
 func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	s := &script{facts: f, immediate: true}
 	var claims []claim
@@ -201,8 +201,8 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// refusedOnNode returns the answer with which a node plugin finally refuses a claim's volume,
-// although CreateVolume has made it; empty if it does not.
+// refusedOnNode returns the final answer by which a node plugin refuses a claim's volume after a
+// successful CreateVolume; empty if the plugin accepts it.
 func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	id := ""
 	for _, e := range r.Trace {
@@ -262,7 +262,7 @@ func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// tried makes a run to learn facts from, even if the driver fails in it.
+// tried makes a run to collect facts, even if the driver fails in it.
 func (f *Facts) tried(ctx context.Context, s *script, name, description string, o RunOptions) (*scenario.Result, error) {
 	text, err := s.text(name, description)
 	if err != nil {
@@ -284,9 +284,8 @@ func (f *Facts) tried(ctx context.Context, s *script, name, description string, 
 	return result, err
 }
 
-// refusedOption returns the last error because of which a volume with a mount option cannot be
-// used; empty if the volume is published. Any code counts, since mount(8) may have refused the
-// option.
+// refusedOption returns the last error that prevents the use of a volume with a mount option; empty
+// if the volume is published. Any code counts, since mount(8) may have refused the option.
 func refusedOption(r *scenario.Result) (answer string) {
 	for _, e := range r.Trace {
 		if e.Kind != trace.Call {
@@ -341,8 +340,8 @@ func (f *Facts) pluginWithInline(ctx context.Context, o RunOptions) (*scenario.R
 	return f.tried(ctx, s, "inline", "The capabilities of the node plugin.", o)
 }
 
-// refusedInline returns the answer with which a node plugin finally refuses inline volumes; empty
-// if it does not.
+// refusedInline returns the final answer by which a node plugin refuses inline volumes; empty if
+// the plugin accepts them.
 func refusedInline(r *scenario.Result) (answer string) {
 	for _, e := range r.Trace {
 		if _, publishes := e.Request.(*csi.NodePublishVolumeRequest); !publishes || e.Kind != trace.Call {
@@ -366,7 +365,7 @@ func answerOf(e *trace.Event) string {
 
 func (k Kind) claimName() string { return strings.ToLower(k.Form + "-" + k.Access) }
 
-// observe runs a scenario to learn facts about the driver.
+// observe runs a scenario to collect facts about the driver.
 func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*scenario.Result, error) {
 	s, err := parse(name, text)
 	var mistakes strict.Problems

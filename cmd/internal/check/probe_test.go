@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The CSI spec lets a driver refuse a mount option: nothing is tried with it then.
+// The CSI spec permits a driver to refuse a mount option; then no trial uses one.
 func TestADriverRefusesAMountOptionUntilItPublishesAVolumeWithIt(t *testing.T) {
 	call := func(method string, request proto.Message, code string) *trace.Event {
 		return &trace.Event{Site: &trace.Site{Kind: trace.Call, Method: method}, Exchange: &trace.Exchange{Request: request, Code: code}, Message: "noexec"}

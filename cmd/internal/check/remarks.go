@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Remark is a violated rule of the CSI spec on which nothing in Kubernetes depends.
+// Remark is a violation of a rule of the CSI spec that does not affect Kubernetes.
 type Remark struct {
 	// Verdict is from the first trial that shows it.
 	verdict.Verdict
@@ -36,15 +36,15 @@ func (c *Card) Remarks() []Remark {
 	return slices.DeleteFunc(all, func(r Remark) bool { return r.isSingle() || c.follows(r) })
 }
 
-// follows reports whether a remark follows from a finding: a driver that makes a volume smaller
-// answers so.
+// follows reports whether a remark is the consequence of a finding: for example, a driver that
+// shrinks a volume also reports the smaller size.
 func (c *Card) follows(r Remark) bool {
 	return r.Form == contract.AnswersLess &&
 		slices.ContainsFunc(c.Findings(), func(f Finding) bool { return f.Form == contract.MakesSmaller })
 }
 
 // isSingle reports whether an unexplained error occurred only once. The machine may have caused it:
-// a mount is busy for a moment when another process makes a mount namespace.
+// a mount is busy for a moment while another process creates a mount namespace.
 func (r Remark) isSingle() bool {
 	return calls.IsSpontaneous(r.Verdict) && r.More == 0 && len(r.Shown) == 1
 }

@@ -18,7 +18,7 @@ import (
 // RunOptions are the options for running trials. The zero value runs all trials, one after the
 // other, with calm decisions.
 type RunOptions struct {
-	// Budget is the wall time after which no further trial begins. The time for which trials waited
+	// Budget is the wall time after which no further trial starts. The time for which trials waited
 	// for the driver, according to Experience, does not count. Default: no limit.
 	Budget time.Duration
 	// Parallel is the number of trials that run at once. Default: 1.
@@ -49,14 +49,14 @@ type RunOptions struct {
 	// Disturbed is called if parallel trials disturb each other, when the last of them has ended.
 	// Default: not called.
 	Disturbed func(*Shared)
-	// Progress is called when a trial begins and when it has ended, by one trial at a time.
-	// Default: not called.
+	// Progress is called when a trial starts and when it ends, never concurrently. Default: not
+	// called.
 	Progress func(Progress)
 }
 
 // Progress is the progress of the trials.
 type Progress struct {
-	// Ended of Planned trials have ended; Failed of them have failed.
+	// Planned is the number of trials, Ended of them have ended, and Failed of them have failed.
 	Ended, Planned, Failed int
 	Running                []string // names of trials, the oldest first
 }
@@ -68,7 +68,7 @@ type Outcome struct {
 	// not.
 	Result *scenario.Result
 	Err    error
-	// Logs is the directory of the driver's output; empty if it was not kept.
+	// Logs is the directory of the driver's output; empty if the output was not kept.
 	Logs string
 	// Search is the outcome of a search; nil for a trial of one run. Result is then the result of
 	// its first finding or of its calm run.
@@ -101,8 +101,8 @@ const (
 
 // Run runs the trials in parallel until one trial sees objects of another one. From then on it runs
 // one at a time, and repeats those that failed in parallel. If a trial with several faults has
-// failed, each fault becomes a trial. The outcomes are in the order of the trials. The error is for
-// the end of ctx.
+// failed, each fault becomes a trial. The outcomes are in the order of the trials. The error
+// reports the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
 	for i := range trials {
@@ -167,7 +167,7 @@ func (r *running) spent() time.Duration {
 	return spent
 }
 
-// repeatDisturbed schedules trials again that have failed in parallel with others.
+// repeatDisturbed reschedules trials that failed in parallel with others.
 func (r *running) repeatDisturbed() {
 	var again []int
 	for i, o := range r.outcomes {
@@ -201,17 +201,17 @@ type running struct {
 	began    time.Time
 	trials   []*Trial
 	lock     sync.Mutex
-	waiting  []int // those that have not begun
+	waiting  []int // those that have not started
 	meeting  meeting
 	shared   *Shared // nil as long as no trial sees objects of another one
-	slow     bool    // the driver did not start in time in a trial: no further trial is begun
+	slow     bool    // in one trial the driver did not start in time: no further trial starts
 	ended    int
 	failed   int
 	names    []string // of the trials that run
 	outcomes []Outcome
 }
 
-// take returns the next trial; nil without a further trial, or if parallel trials disturb each
+// take returns the next trial; nil if there is no further trial, or if parallel trials disturb each
 // other.
 func (r *running) take(parallel int) (int, *Trial) {
 	r.lock.Lock()

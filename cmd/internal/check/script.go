@@ -16,14 +16,14 @@ type script struct {
 	expect string
 	// every contains steps to insert after each step of a volume's life. Default: none.
 	every []string
-	// immediate says that volumes are made before a pod needs them, regardless of the topology.
+	// immediate means that volumes are created before a pod needs them, regardless of the topology.
 	immediate bool
 	// nodes is the number of nodes that the scenario needs. Default: 1, or 2 if a pod is on another
 	// node.
 	nodes int
-	// mounts and devices say that the scenario has pods, and pods with raw block volumes.
+	// mounts means that the scenario has pods, devices that it has pods with raw block volumes.
 	mounts, devices bool
-	// addons says that sidecars of CSI-Addons run beside the driver.
+	// addons means that sidecars of CSI-Addons run beside the driver.
 	addons bool
 	// restarts says that the controller plugin is restarted between operations.
 	restarts bool
@@ -33,7 +33,7 @@ type script struct {
 	in       string
 	// unmounts says that attempts to unmount are refused.
 	unmounts bool
-	// made says that a volume has been made and deleted, so that the driver's own files exist.
+	// made means that a volume was created and deleted, so that the driver's own files exist.
 	made bool
 }
 
@@ -132,8 +132,8 @@ func (s *script) end(pods ...pod) {
 		s.step("wait: {pod: %s, gone: true}", p.name)
 	}
 	if len(s.every) > 0 {
-		// A kubelet that restarts between a pod's end and NodeUnstageVolume forgets the
-		// staged volume: it looks for volumes in the directories of pods.
+		// A kubelet that restarts between a pod's end and NodeUnstageVolume does not find the
+		// staged volume again: it looks for volumes only in the directories of pods.
 		s.step("advance: 1s")
 	}
 	s.moment()
@@ -170,8 +170,8 @@ func (s *script) life(claims []claim, pods ...pod) {
 }
 
 // lifeWith is the life of a volume in which something happens at a call. If the call removes the
-// volume from a pod, a second pod finds the content of the first one: a driver that cannot unmount
-// may have emptied a volume that is still mounted.
+// volume from a pod, a second pod finds the content of the first one. A driver that cannot unmount
+// may have emptied a volume that was still mounted.
 func (s *script) lifeWith(e effect) {
 	if !e.undoes() || e.call == "DeleteVolume" {
 		s.life([]claim{data}, web(nodeA, data))
@@ -246,7 +246,7 @@ func (t *Trial) File() string { return fileName(t.Name()) }
 
 func fileName(name string) string { return strings.ReplaceAll(name, "/", "-") + ".yaml" }
 
-// Mode returns the mode of the file: a file with Secrets is readable for its owner alone.
+// Mode returns the mode of the file: only the owner can read a file with Secrets.
 func (t *Trial) Mode() os.FileMode {
 	if t.secret {
 		return 0o600

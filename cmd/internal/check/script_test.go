@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// The next life of a volume that no driver makes has a PersistentVolume of the same name.
+// If no driver creates the volume, its next life has a PersistentVolume of the same name.
 func TestAVolumeThatExistedBeforeIsGoneBeforeItComesAgain(t *testing.T) {
 	s := &script{facts: &Facts{caps: contract.Caps{}}}
 	s.unclaim(data)

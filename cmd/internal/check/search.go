@@ -17,30 +17,30 @@ type Searched struct {
 	Runs int
 	// Elapsed is the wall time of the search.
 	Elapsed time.Duration
-	// Found lists the findings, with the blame for each.
+	// Found lists the findings, each with the party to blame.
 	Found []Found
-	// Usage describes the resources of its programs and the objects that they left behind, a line
-	// each.
+	// Usage describes the resources of the driver's programs and the objects that they left behind,
+	// a line each.
 	Usage []string
 }
 
 // Found is one finding of a search.
 type Found struct {
-	// Finding is from the shortest run that shows it. Result is the result of this run, and Blame
-	// names the responsible party.
+	// Finding comes from the shortest run that shows it. Result is the result of this run, and
+	// Blame names the responsible party.
 	Finding Finding
 	Blame   verdict.Blame
 	Result  *scenario.Result
-	// Choices are the choices of that run, in words, and Replay is the command that repeats it.
+	// Choices are the choices of that run in words, and Replay is the command that repeats it.
 	Choices []string
 	Replay  string
-	// Repeated of Repeats runs with just these choices show it.
+	// Repeats runs used just these choices, and Repeated of them showed the finding.
 	Repeated, Repeats int
 	// Known are lines about known behaviours of Kubernetes that occurred in the run.
 	Known []string
 }
 
-// hazards returns the findings that Kubernetes is responsible for: under the same faults real
+// hazards returns the findings for which Kubernetes is responsible. Under the same faults, real
 // clusters may show them, too.
 func (s *Searched) hazards() []Found {
 	return slices.DeleteFunc(slices.Clone(s.Found), func(f Found) bool { return f.Blame == verdict.Driver })
@@ -54,7 +54,7 @@ func (s *Searched) OfDriver() *Found {
 	return nil
 }
 
-// shown returns the findings of the driver in the form of other trials' findings.
+// shown returns the findings of the driver in the same form as findings of other trials.
 func (s *Searched) shown(o Outcome) []Finding {
 	var all []Finding
 	for _, found := range s.Found {
@@ -84,8 +84,8 @@ func (f Finding) choices() []string {
 	return f.found.Choices
 }
 
-// chance returns the remark that not every run with the choices shows the finding; empty if every
-// run does.
+// chance returns the remark that some runs with the choices do not show the finding; empty if every
+// run shows it.
 func (f Finding) chance() string {
 	if f.found == nil || f.found.Repeated == f.found.Repeats {
 		return ""

@@ -61,7 +61,7 @@ func (s Subject) withSecrets(parameters map[string]string, kinds ...string) map[
 	return all
 }
 
-// secretRefs are the Secrets of a volume that exists already, as fields of its csi source.
+// secretRefs are the Secrets of an existing volume, as fields of its csi source.
 func (s Subject) secretRefs() string {
 	refs := ""
 	for _, ref := range [][2]string{

@@ -12,11 +12,11 @@ import (
 )
 
 // Shared is evidence that a driver stores its volumes outside of the run. Parallel trials then see
-// and disturb the objects of each other.
+// and disturb each other's objects.
 type Shared struct {
 	What   string // of one trial: "volume vol-1"
-	Of, In string // the trial that made it, and that in which it is seen
-	Again  int    // how many trials had failed beside others, and were repeated
+	Of, In string // the trial that created it, and the trial that sees it
+	Again  int    // number of trials that failed beside others and were repeated
 }
 
 func (s *Shared) String() string {
@@ -31,14 +31,14 @@ type meeting struct {
 
 type thing struct{ what, trial string }
 
-// sight is an object that a trial sees but has not made.
+// sight is an object that a trial sees but did not create.
 type sight struct{ id, trial string }
 
-// volumeName is a name that csi-provisioner or csi-snapshotter makes from the uid of a claim or
+// volumeName is a name that csi-provisioner or csi-snapshotter derives from the uid of a claim or
 // snapshot, so it is unique among trials.
 var volumeName = lazyregexp.New(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
-// enter records the objects that a trial has made and seen. It returns an object that this or an
+// enter records the objects that a trial has created and seen. It returns an object that this or an
 // earlier trial shares with another.
 func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	if m.made == nil {
@@ -47,7 +47,7 @@ func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	own := madeIn(r)
 	for id, what := range own {
 		if other, known := m.made[id]; known && other.trial != trial {
-			what = "" // ids that come in each run say nothing
+			what = "" // ids that every run has are no evidence
 		}
 		m.made[id] = thing{what, trial}
 	}
@@ -64,7 +64,7 @@ func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	return nil
 }
 
-// madeIn returns the volumes and snapshots that a run has made, by id and by name.
+// madeIn returns the volumes and snapshots that a run has created, by id and by name.
 func madeIn(r *scenario.Result) map[string]string {
 	made := map[string]string{}
 	add := func(what, id string) {

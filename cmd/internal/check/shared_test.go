@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// Drivers with volumes of each run have the same ids in each: that is no meeting.
+// If a driver's volumes belong to one run, each run has the same ids. These do not count as shared
+// objects.
 func TestTrialsWithBackendsOfTheirOwnAreNotDisturbed(t *testing.T) {
 	for name, options := range map[string]mock.Options{
 		"that lists": {ListVolumes: true, ListVolumesPublishedNodes: true, Snapshot: true},

@@ -17,13 +17,13 @@ import (
 )
 
 // LongestStory is the highest number of events of a story. At most mostTrail of them are the last
-// events that a report of the run shows.
+// events in a report of the run.
 const LongestStory, mostTrail = 8, 3
 
 // Story returns the events that explain a finding, in order: faults and crashes, the calls with
 // these faults, the call of the finding, and the last events before it. Later events are
-// consequences and left out. If something never happened, later faults are included, since the last
-// event of the waiting object may come before the fault that delays it.
+// consequences and left out. If an awaited event never happened, the story includes later faults,
+// since the last event of the waiting object may come before the fault that delays it.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {
@@ -60,8 +60,8 @@ func IsByChance(e *trace.Event) bool {
 	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
 }
 
-// isHarmless reports whether a fault only repeated a call that does not concern the finding:
-// neither the finding's call nor the call that undoes it.
+// isHarmless reports whether a fault only repeated a call that is unrelated to the finding: neither
+// the finding's call nor the call that undoes it.
 func isHarmless(e, about *trace.Event) bool {
 	return e.Kind == trace.Call && faulteffect.Of(fault.Effect(e.Effect)).Doubles &&
 		about != nil && about.Method != e.Method && ledger.Undo(e.Method) != path.Base(about.Method)

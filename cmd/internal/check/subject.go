@@ -18,22 +18,22 @@ import (
 
 // Subject is the driver that is checked.
 type Subject struct {
-	// Driver describes how the driver is started or reached, as in a scenario's drivers. If the
+	// Driver describes how the driver is started or connected, as in a scenario's drivers. If the
 	// name is empty, the driver's answer is used.
 	Driver scenario.Driver
-	// OneNode says that one process is the plugin of the only node, according to the driver's
+	// OneNode means that one process is the plugin of the only node, according to the driver's
 	// profile. For a program, Driver.Program.Single does.
 	OneNode bool
 	// Parameters and MountOptions of the StorageClass, and the parameters of the
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
-	// VolumeSize is the size of the volumes; an expansion adds the same amount. If the driver makes
-	// larger volumes, it becomes the size of those. Default: 16Mi.
+	// VolumeSize is the size of the volumes; an expansion adds the same amount. If the driver
+	// creates larger volumes, it becomes their size. Default: 16Mi.
 	VolumeSize resource.Quantity
-	// Handle is the id of an existing volume, for a driver that cannot make any, and Attributes are
-	// its attributes. Default: a generated handle, which suffices for drivers that find a volume by
-	// its attributes. Inline volumes have these attributes, too.
+	// Handle is the id of an existing volume, for a driver that cannot create any, and Attributes
+	// are the volume's attributes. Default: a generated handle; it is enough for drivers that find
+	// a volume by its attributes. Inline volumes have these attributes, too.
 	Handle     string
 	Attributes map[string]string
 	// AccessModes and VolumeModes are the modes of the volumes to try. Most volumes have
@@ -48,8 +48,8 @@ type Subject struct {
 	CSIDriver *storagev1.CSIDriverSpec
 	// KubeletDir is the directory of the kubelets. Default: /var/lib/kubelet.
 	KubeletDir scenario.KubeletDir
-	// Lacks are the sidecars that the driver's own manifests lack: the capabilities that need them
-	// are not tried. Default: none.
+	// Lacks are the sidecars that are missing in the driver's own manifests. The capabilities that
+	// need them are not tried. Default: none.
 	Lacks []sim.Sidecar
 }
 
@@ -74,8 +74,8 @@ func (s Subject) leavesOut(k Kind) string {
 	return ""
 }
 
-// access returns the access mode of a claim, which is the first mode to try if ReadWriteOnce is not
-// to be tried.
+// access returns the access mode of a claim: the first mode to try if ReadWriteOnce is not to be
+// tried.
 func (s Subject) access(mode string) string {
 	if mode == oneNodeRW && s.leavesOut(Kind{filesystem, mode}) != "" {
 		return s.AccessModes[0]
@@ -96,7 +96,7 @@ func (s Subject) size() string {
 	return s.VolumeSize.String()
 }
 
-// learnSize sets the size of volumes to that of the driver's volumes, since a driver may round
+// learnSize sets the size of volumes to the size of the driver's volumes, since a driver may round
 // sizes up. Otherwise an expansion could have no effect, or a copy could be smaller than its
 // source.
 func (s *Subject) learnSize(events []*trace.Event) {
@@ -136,11 +136,11 @@ func (s Subject) grownAgain() string {
 // ours reports whether csisim starts the driver and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
-// usualNodes is the number of nodes of a cluster for which a scenario gives none.
+// usualNodes is the default number of nodes of a scenario's cluster.
 const usualNodes = 2
 
-// clusterYAML returns the cluster of a scenario with so many nodes and the kubelet's directory;
-// empty for the default cluster.
+// clusterYAML returns the cluster of a scenario with the given number of nodes and the kubelet's
+// directory; empty for the default cluster.
 func (s Subject) clusterYAML(nodes int) string {
 	if s.oneNode() {
 		nodes = 1

@@ -41,7 +41,7 @@ func requestsOf(c *check.Card) (a asked) {
 	return a
 }
 
-// A subject's description of its volumes is in the calls in which Kubernetes puts it.
+// The subject's description of its volumes appears in the calls in which Kubernetes sends it.
 func TestADriverIsAskedForWhatIsSaidOfIt(t *testing.T) {
 	secrets := profile.Secrets{}
 	for _, kind := range []string{"provisioner", "node-stage", "node-publish", "snapshotter"} {

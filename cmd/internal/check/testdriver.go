@@ -9,13 +9,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Classes names the classes of the cluster by which the storage suite makes volumes and snapshots.
-// Empty: a class without parameters that the suite makes itself.
+// Classes names the cluster's classes with which the storage suite creates volumes and snapshots.
+// If a name is empty, the suite creates a class without parameters itself.
 type Classes struct{ Storage, Snapshot, GroupSnapshot string }
 
-// testDriver is the file in which Kubernetes' external storage suite finds the capabilities of a
-// driver.
-// (kubernetes v1.36.3, test/e2e/storage/external/external.go: driverDefinition)
+// testDriver is the file that describes the capabilities of a driver to Kubernetes' external
+// storage suite. (kubernetes v1.36.3, test/e2e/storage/external/external.go: driverDefinition)
 type testDriver struct {
 	StorageClass       *testClass     `json:",omitempty"`
 	SnapshotClass      *testClass     `json:",omitempty"`
@@ -43,9 +42,9 @@ type testDriverInfo struct {
 	Capabilities         map[string]bool
 }
 
-// TestDriver returns the file for Kubernetes' external storage suite, in YAML, with the
-// capabilities that the driver has shown. Capabilities that only a test can show are assumed, and
-// the file's first lines name them.
+// TestDriver returns the file for Kubernetes' external storage suite, in YAML. It contains the
+// capabilities that the driver has shown. Capabilities that need a test are assumed, and the file's
+// first lines name them.
 func (f *Facts) TestDriver(classes Classes) ([]byte, error) {
 	d := testDriver{DriverInfo: testDriverInfo{Name: f.Name, SupportedFsType: map[string]struct{}{"": {}}, Capabilities: f.suiteCapabilities()}}
 	d.DriverInfo.SupportedSizeRange.Min = f.subject.size()
@@ -119,11 +118,11 @@ func (f *Facts) suiteCapabilities() map[string]bool {
 	return caps
 }
 
-// trueByDefault are the capabilities of a driver that expands volumes unless its file disables
+// trueByDefault are the capabilities of a driver that expands volumes, unless its file disables
 // them.
 var trueByDefault = map[string]bool{"onlineExpansion": true, "offlineExpansion": true}
 
-// makes reports whether volumes of a kind were requested, and made.
+// makes reports whether volumes of a kind were requested and created.
 func (f *Facts) makes(k Kind) bool {
 	_, refused := f.Refused[k]
 	return f.Provisions() && !refused && slices.Contains(f.kindsToTry(), k)
@@ -138,8 +137,8 @@ func (f *Facts) declares(which func(*storagev1.CSIDriverSpec) *bool) bool {
 	return value != nil && *value
 }
 
-// ownsByGroup reports whether a pod's fsGroup has an effect on volumes of the suite, which name no
-// file system. Either the driver applies it, or the kubelet does for any file system.
+// ownsByGroup reports whether a pod's fsGroup has an effect on volumes of the suite, which request
+// no particular file system. Either the driver applies it, or the kubelet does for any file system.
 func (f *Facts) ownsByGroup() bool {
 	if f.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return true

@@ -74,8 +74,8 @@ func (p *page) paint(color, text string) string {
 	return trace.Paint(color, text)
 }
 
-// mark returns the outcome of a group or trial, as a sign on a terminal and as a word elsewhere,
-// and its columns.
+// mark returns the outcome of a group or trial, and its width. It is a sign on a terminal and a
+// word elsewhere.
 func (p *page) mark(failed, succeeded bool) (painted string, wide int) {
 	sign, word, color := "✓", "PASS", green
 	switch {
@@ -116,8 +116,8 @@ func plainWords(texts []string) []word {
 	return words
 }
 
-// row prints a title and words beside it, on several lines if necessary, below a margin of some
-// columns that may be painted.
+// row prints a title with words beside it. It wraps them if necessary. The rows below the first
+// have a margin of some columns that may be painted.
 func (p *page) row(margin string, wide int, title string, column int, words []word, color string) {
 	fmt.Fprintf(p, "%s%s", margin, pad(title, column))
 	start := wide + column
@@ -235,8 +235,8 @@ func (p *page) title(name string, harm Harm) {
 	fmt.Fprintf(p, "\n%s %s%s%s\n", mark, p.lines(before, strings.Repeat(" ", sign), red), between, p.paint(dim, harm.String()))
 }
 
-// text prints a text within the width of the page, with one margin before its first line and
-// another before the following lines.
+// text prints a text within the width of the page. The first line has one margin, and the following
+// lines have another one.
 func (p *page) text(first, rest, text string) {
 	room := p.width - utf8.RuneCountInString(rest)
 	fmt.Fprintf(p, "%s%s\n", first, p.lines(excerpt.Wrap(text, room), rest, ""))
@@ -251,8 +251,8 @@ func (p *page) lines(text, margin, color string) string {
 	return strings.Join(lines, "\n"+margin)
 }
 
-// words returns the title of a finding and its detail. If the name has gaps, the title is the whole
-// verdict.
+// words returns the title of a finding and its detail. If the name has gaps, the title is the
+// complete verdict.
 func (f Finding) words() (title, detail string) {
 	title = f.title()
 	if strings.Contains(title, "…") {
@@ -261,7 +261,7 @@ func (f Finding) words() (title, detail string) {
 	return title, f.detail()
 }
 
-// title is the name without the part that differs from run to run; the detail has that part.
+// title is the name without the parts that vary between runs; the detail has these parts.
 func (f Finding) title() string {
 	before, _, varies := strings.Cut(f.Name, "…")
 	if i := strings.LastIndex(before, ": "); varies && i > 0 {
@@ -388,7 +388,7 @@ func (p *page) notOffered(c *Card) {
 	}
 }
 
-// gone prints the known findings that are no longer found.
+// gone prints the known findings that no longer occur.
 func (p *page) gone(c *Card) {
 	gone := c.Gone()
 	if len(gone) == 0 {
@@ -437,7 +437,8 @@ func headline(verdict string) string {
 // maxGot is the highest number of printed lines of an observed state; the replay prints all.
 const maxGot = 3
 
-// got returns the observed state; for a program that does not start, the end of its output.
+// got returns the observed state. For a program that does not start, it returns the end of the
+// program's output.
 func (f Finding) got() string {
 	text, _, _ := strings.Cut(f.Failure.Got, "components and their waits:")
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -453,7 +454,8 @@ func (f Finding) got() string {
 	return strings.Join(lines, "\n")
 }
 
-// lastWords returns the last line of a program that does not start again; empty if it wrote none.
+// lastWords returns the last line of a program that does not restart; empty if the program wrote
+// none.
 func (f Finding) lastWords() string {
 	_, log, wrote := strings.Cut(f.Failure.Got, program.EndOfLog)
 	lines := strings.Split(strings.TrimSpace(log), "\n")

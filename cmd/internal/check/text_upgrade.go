@@ -60,7 +60,7 @@ type row struct {
 	outcomes []Outcome
 }
 
-// of returns the outcomes of a way.
+// of returns the outcomes for a way.
 func (r row) of(w way) (all []Outcome) {
 	for _, o := range r.outcomes {
 		if strings.TrimSuffix(o.Group, atCall) == w.name {
@@ -134,7 +134,8 @@ func cellOf(outcomes []Outcome, found []Finding) (text, color string) {
 	return "passed", green
 }
 
-// outOf says how many trials of a cell have an outcome, if the cell has several.
+// outOf returns the number of trials of a cell that have an outcome, if the cell has several
+// trials.
 func outOf(n, all int) string {
 	if all == 1 {
 		return ""
@@ -150,8 +151,8 @@ func (f Finding) likewise() string {
 	return "so do " + strings.Join(f.Likewise, ", ")
 }
 
-// byItself says whether the upgrade may not be the cause of a finding: the new release shows it on
-// its own, or no second run shows it.
+// byItself explains why the upgrade may not be the cause of a finding: the new release shows it
+// alone, or no second run shows it.
 func (f Finding) byItself() string {
 	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"
 	switch f.Release {

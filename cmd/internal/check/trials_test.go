@@ -35,8 +35,8 @@ func TestASoundDriverPassesWithLess(t *testing.T) {
 	}
 }
 
-// Kubernetes depends on no refusal of a volume of the same name with less bytes, or without its
-// source.
+// The same name with fewer bytes or without the source is never requested by Kubernetes, so it does
+// not depend on the refusal.
 func TestAContradictionThatKubernetesNeverMakesIsANote(t *testing.T) {
 	strict := func(on bool) mock.Options { return mock.Options{Clone: true, Strict: new(on)} }
 	assert.Empty(t, checked(t, mocked(strict(true)), check.RunOptions{}, "contradicted/clone").Remarks())
@@ -75,8 +75,8 @@ func TestATrialFindsWhatADriverWithLessDoesWrong(t *testing.T) {
 	}
 }
 
-// The reference program without lists: objects are known even if their callers never got the
-// answers.
+// The reference program without lists: csisim knows objects even if their callers never received
+// the answers.
 func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	program := buildHostdir(t)
 	subject := func(defect string) check.Subject {
@@ -94,7 +94,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	assert.Contains(t, found, "then left behind: volume of CreateVolume")
 }
 
-// Six trials that wait in vain would say less than one.
+// Six trials that all time out would show less than one trial.
 func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsReportedSoOnce(t *testing.T) {
 	driver := hostdir(buildHostdir(t), "block-not-published")
 	_, trials := planned(t, driver, check.RunOptions{WorkDir: workDir(t)})

@@ -13,14 +13,14 @@ import (
 type Upgrade struct {
 	Old, New *Facts
 
-	// old and new have, by trial, the names of the findings that the old and the new release show
-	// when they replace themselves; again has the findings of a second run with both. Repeat fills
+	// old and new have, by trial, the names of the findings when the old or the new release
+	// replaces itself. again has the findings of a second run with both releases. Repeat fills
 	// them.
 	old, new, again map[string][]string
 }
 
-// Same reports whether both releases are started by the same arguments and, as equal reports, the
-// same program.
+// Same reports whether both releases start with the same arguments and the same program. equal
+// compares the programs.
 func (u *Upgrade) Same(equal func(program, other string) bool) bool {
 	a, b := u.Old.subject.Driver, u.New.subject.Driver
 	if !slices.Equal(a.Deploy, b.Deploy) {
@@ -49,8 +49,8 @@ func (u *Upgrade) other(w way) *Facts {
 	return u.New
 }
 
-// factsOf returns the facts for the scenarios of a way: those of its first release, with the other
-// release as a version of its driver.
+// factsOf returns the facts for the scenarios of a way. They are the facts of its first release,
+// with the other release as a version of its driver.
 func (u *Upgrade) factsOf(w way) *Facts {
 	f := *u.first(w)
 	f.subject.Driver.Versions = map[string]scenario.DriverVersion{w.to(): u.other(w).subject.Driver.AsVersion()}
@@ -76,8 +76,8 @@ func (u *Upgrade) Plan() ([]*Trial, error) {
 	return all, nil
 }
 
-// Repeat runs the trials that failed with one release in the place of both, and once more with
-// both. A failure that the old release shows when it replaces itself is not one of the upgrade.
+// Repeat runs the failed trials with only one of the releases, and once more with both. A failure
+// that the old release shows when it replaces itself is not a failure of the upgrade.
 func (u *Upgrade) Repeat(ctx context.Context, outcomes []Outcome, o RunOptions) error {
 	var err error
 	if u.old, err = shownAgain(ctx, &Upgrade{Old: u.Old, New: u.Old}, outcomes, o); err != nil {
@@ -93,7 +93,7 @@ func (u *Upgrade) Repeat(ctx context.Context, outcomes []Outcome, o RunOptions) 
 	return err
 }
 
-// shownAgain returns the findings of failed trials, by trial, when a pair of releases runs them.
+// shownAgain returns, by trial, the findings of failed trials when a pair of releases repeats them.
 func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOptions) (map[string][]string, error) {
 	var patterns []string
 	for _, outcome := range outcomes {
@@ -129,8 +129,8 @@ func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOpt
 	return shown, err
 }
 
-// releaseOf returns the release that shows a finding of a trial on its own; "" if neither does, and
-// a second run with both releases shows it.
+// releaseOf returns the release that shows a finding of a trial alone. It is "" if neither release
+// shows it but a second run with both does.
 func (u *Upgrade) releaseOf(trial, finding string) Release {
 	old, new := slices.Contains(u.old[trial], finding), slices.Contains(u.new[trial], finding)
 	switch {
@@ -146,8 +146,8 @@ func (u *Upgrade) releaseOf(trial, finding string) Release {
 	return ""
 }
 
-// split makes one finding for each release that shows it on its own, and one for the trials in
-// which neither does: a defect of the upgrade.
+// split makes a finding for each release that shows it alone. It makes another one, a defect of the
+// upgrade, for the trials in which neither release shows it.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
 		for _, release := range []Release{"", NewRelease, EachRelease, UnknownRelease, OldRelease} {
@@ -168,7 +168,7 @@ func (u *Upgrade) split(found []Finding) (all []Finding) {
 	return all
 }
 
-// toldBy returns the finding as one of its trials shows it.
+// toldBy returns the finding in the form of one of its trials.
 func (f Finding) toldBy(o Outcome) Finding {
 	for _, own := range shownBy(o) {
 		if own.Name == f.Name {
@@ -178,19 +178,19 @@ func (f Finding) toldBy(o Outcome) Finding {
 	return f
 }
 
-// rollsBack reports whether the trial is one of a rollback, which matters less than an upgrade.
+// rollsBack reports whether the trial is a rollback, which matters less than an upgrade.
 func (o Outcome) rollsBack() bool { return strings.HasPrefix(o.Group, rollback) }
 
-// Release says which release of a pair shows a finding if it replaces itself.
+// Release names the release of a pair that shows a finding when it replaces itself.
 type Release string
 
 // The releases of a pair.
 const (
 	OldRelease Release = "old"
 	NewRelease Release = "new"
-	// EachRelease is for findings that both show: the new release has not fixed them.
+	// EachRelease is for findings of both releases: the new release has not fixed them.
 	EachRelease Release = "each"
-	// UnknownRelease is for findings that no second run shows: they depend on a race, which may be
-	// one of either release.
+	// UnknownRelease is for findings that no second run shows. They depend on a race, possibly a
+	// race within one release.
 	UnknownRelease Release = "unknown"
 )

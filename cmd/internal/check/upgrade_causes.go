@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// explain gives one name to the findings that a lost capability causes. Kubernetes leaves out calls
-// of such a capability, or makes them as if the volumes had never had it.
+// explain gives one name to the findings that a lost capability causes. Kubernetes then leaves out
+// calls, or treats the volumes as if the driver had never had the capability.
 func (u *Upgrade) explain(shown [][]Finding) {
 	lost := u.lost()
 	if lost == "" {
@@ -36,14 +36,14 @@ func (u *Upgrade) lost() string {
 }
 
 // failsAlike returns a key for calls that fail for good with the same code in trials of an upgrade.
-// One release then does not know the volumes of the other.
+// One release then does not recognize the volumes of the other.
 func failsAlike(f Finding) (key string, fails bool) {
 	return f.Code + string(f.Release), f.Form == contract.FailsForGood
 }
 
-// merge makes one finding of calls that share a key.
+// merge merges the findings of calls that share a key.
 func merge(all []Finding, keyOf func(Finding) (key string, merges bool)) (merged []Finding) {
-	at := map[string]int{} // by key: the place of the finding for all calls
+	at := map[string]int{} // by key: the index of the merged finding
 	for _, f := range all {
 		key, merges := keyOf(f)
 		i, first := at[key]

@@ -17,7 +17,8 @@ type Difference struct {
 	// Old and New are the values; empty for none.
 	Old string `json:"old,omitempty"`
 	New string `json:"new,omitempty"`
-	// Concerns names the objects of a cluster that the difference can break; empty if none.
+	// Concerns names the objects of a cluster that the difference can break; empty if it breaks
+	// none.
 	Concerns string `json:"concerns,omitempty"`
 }
 
@@ -92,7 +93,7 @@ func (u *Upgrade) services() []offered {
 	}
 }
 
-// without lists the names that others lack.
+// without lists the names that are not in others.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }

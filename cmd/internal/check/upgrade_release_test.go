@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A finding is one of the upgrade if no release shows it by itself, and a second run with both
+// A finding belongs to the upgrade if no release shows it alone, and a second run with both
 // releases shows it again.
 func TestAFindingBelongsToTheReleasesThatShowIt(t *testing.T) {
 	const trial = "upgrade/published"

@@ -20,8 +20,8 @@ func release(program, flags string) check.Subject {
 	return subject
 }
 
-// upgraded runs the trials of the upgrade from one release to another that fit patterns, all of
-// them without patterns.
+// upgraded runs the trials of the upgrade from one release to another that match the patterns, or
+// all trials without patterns.
 func upgraded(t *testing.T, old, new check.Subject, patterns ...string) *check.Card {
 	t.Helper()
 	options := check.RunOptions{WorkDir: workDir(t), Parallel: 2}
@@ -71,8 +71,8 @@ var someOfUpgrade = []string{
 	"controller-first/uncertain-Controller*", "upgrade-at/*-before", "upgrade-at/*-work-1", "rollback-at/*-after",
 }
 
-// Given a sound release with records in another form, when it replaces the old one, or is replaced
-// by it, in any state of a volume, then nothing is found.
+// Given a sound release with another format of records, when it replaces the old release or is
+// replaced by it, in any state of a volume, then there is no finding.
 func TestASoundReleaseTakesOverEverything(t *testing.T) {
 	program := buildHostdir(t)
 	old, new := withInline(release(program, ""), "also", false, persistent, ephemeral), withInline(release(program, "--format=v2"), "also", false, persistent, ephemeral)
@@ -87,8 +87,9 @@ func TestASoundReleaseTakesOverEverything(t *testing.T) {
 	assert.Greater(t, card.Totals().Passed, most)
 }
 
-// Given a driver with inline volumes alone. When its releases replace each other at each call for
-// such a volume, then the sound pair passes, and a release that forgets the old mounts is found.
+// Given a driver that offers only inline volumes. When its releases replace each other at each call
+// for such a volume, then the sound pair passes, and the check finds a release that forgets the old
+// mounts.
 func TestADriverOfInlineVolumesIsUpgradedAtItsCalls(t *testing.T) {
 	program := buildHostdir(t)
 	pair := func(defect string) *check.Card {
@@ -126,8 +127,8 @@ var upgradeDefects = []struct{ title, old, defect, trial, finding string }{
 	{"mounts that are removed", "", "upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on node-a, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
 }
 
-// Given a release with a defect that concerns the volumes of the old release, when a trial replaces
-// releases, then the finding names the defect, and neither release shows it by itself.
+// Given a release with a defect that affects the volumes of the old release, when a trial replaces
+// releases, then the finding names the defect, and neither release shows it alone.
 func TestDefectsOfUpgradesAreFound(t *testing.T) {
 	program := buildHostdir(t)
 	for _, defect := range upgradeDefects {
@@ -143,8 +144,8 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 	}
 }
 
-// Given a defect of one release, when a trial shows it, then the card says that this release shows
-// it without the other one. A defect of only the old release is a known finding.
+// Given a defect of one release, when a trial shows it, then the card says that this release also
+// shows it alone. A defect of only the old release is a known finding.
 func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
 	program := buildHostdir(t)
 	const leaves = "--broken=unstage-leaves-mount"
@@ -173,8 +174,8 @@ func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
 	}
 }
 
-// Given two releases that answer differently, when the card is printed, then it names the
-// differences and the objects that they concern.
+// Given two releases with different answers, when the card is printed, then it names the
+// differences and the objects that they can break.
 func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
 	program := buildHostdir(t)
 	card := upgraded(t, release(program, "--topology=zone=a"), release(program, "--topology=rack=b --no-stage --max-volumes=5"), "upgrade/nothing", "rollback/staged")
@@ -194,7 +195,7 @@ func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
 	assert.Equal(t, card.Facts.Name+" "+card.Upgrade.Old.Version+" → "+card.Upgrade.New.Version, page.Title)
 }
 
-// Given an old release with a defect of its own and a new one with a defect of the upgrade, when
+// Given an old release with its own defect and a new release with a defect of the upgrade, when
 // both show the same finding in different trials, then only the trials of the upgrade fail.
 func TestAFindingIsSplitByTheReleaseThatShowsIt(t *testing.T) {
 	program := buildHostdir(t)

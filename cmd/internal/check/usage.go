@@ -8,14 +8,14 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// muchMemory is the memory from which on it is reported; drivers usually need a tenth of it.
+// muchMemory is the smallest amount of memory that is reported; drivers usually need a tenth of it.
 const muchMemory = 256 << 20
 
 // Usage describes the memory of a driver's programs and the objects that they left behind, over
 // several runs. The zero value describes no run.
 type Usage struct {
-	most   sim.Usage // of the run in which a program had the most memory
-	left   int       // runs in which one left something
+	most   sim.Usage // of the run with the highest memory usage of a program
+	left   int       // runs in which a program left something behind
 	leaver sim.Usage // of the first of them
 }
 
@@ -51,8 +51,8 @@ func (u *Usage) Lines() (lines []string) {
 	return lines
 }
 
-// lost returns the sentences about files that the driver lost with a container in a trial and then
-// looked for.
+// lost returns the sentences about files that the driver lost with a container and later looked
+// for.
 func lost(o Outcome) []string {
 	if o.Result == nil {
 		return nil
@@ -60,7 +60,8 @@ func lost(o Outcome) []string {
 	return scenario.Lost(o.Result.Usage)
 }
 
-// usage prints the resources that the driver's programs used and left, in all trials and searches.
+// usage prints the resources that the driver's programs used, and their leftovers, in all trials
+// and searches.
 func (p *page) usage(c *Card) {
 	var plain Usage
 	var lines []string

@@ -21,8 +21,8 @@ func (p *page) waits(c *Card) {
 	}
 }
 
-// overdue says that a finding may depend on the patience, or on the time that its run waited for
-// unfinished work of the driver; empty if it cannot.
+// overdue returns the remark that a finding may depend on the patience, or on the length of the
+// wait for unfinished work of the driver; empty if it does not.
 func (f Finding) overdue() string {
 	r := f.Shown[0].Result
 	if r == nil {

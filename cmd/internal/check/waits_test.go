@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A driver that answers ABORTED for good may still work: the run waited for it only so long.
+// A driver that always answers ABORTED may still be working: the run waited for it for a limited
+// time only.
 func TestAFindingSaysThatItMayDependOnAWait(t *testing.T) {
 	waits := []sim.Wait{{For: "NodeUnpublishVolume, answered with ABORTED", Took: 30 * time.Second}}
 	for code, want := range map[string]string{
@@ -30,7 +31,8 @@ func TestAFindingSaysThatItMayDependOnAWait(t *testing.T) {
 	}
 }
 
-// The last line of a check says that patience decided something, even if every trial passed.
+// The last line of a check reports that an exceeded patience affected a trial, even if every trial
+// passed.
 func TestTheLastLineCountsTheCallsThatExceededThePatience(t *testing.T) {
 	last := func(overdue ...string) string {
 		c := &Card{Facts: &Facts{Name: "a"}, Outcomes: []Outcome{{Trial: &Trial{}, Result: &scenario.Result{Exit: scenario.Passed, Calls: 3, Overdue: overdue}}}}
