@@ -1,4 +1,5 @@
-// Package clitest runs csisim as a process for tests, as a user does, each in its own directory.
+// Package clitest runs csisim as a process for tests, as a user does. Each run has its own
+// directory.
 package clitest
 
 import (
@@ -30,8 +31,8 @@ var (
 	})
 )
 
-// Main runs the tests of a package, which see only their own mounts and processes. In those of
-// the command, the test binary is csisim, by the command's main; others build it.
+// Main runs the tests of a package, which see only their own mounts and processes. In the tests of
+// the command, main makes the test binary csisim itself; other packages build csisim.
 func Main(m *testing.M, main func()) {
 	if os.Getenv(AsRegistrar) != "" {
 		fmt.Fprintln(os.Stderr, runRegistrar(os.Args[1:]))
@@ -119,7 +120,7 @@ type Outcome struct {
 	Code           int
 }
 
-// Command returns csisim as a process; environment adds to a neutral one.
+// Command returns csisim as a process. environment extends a neutral environment.
 func Command(ctx context.Context, environment []string, args ...string) *exec.Cmd {
 	file, err := commandFile()
 	c := exec.CommandContext(ctx, file, args...)
@@ -145,6 +146,6 @@ func RunIn(t *testing.T, environment []string, args ...string) Outcome {
 	return Outcome{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
 }
 
-// Nightly reports whether the tests of hostile and large input are to be large, as in make
-// nightly-live. The usual ones show only that they work.
+// Nightly reports whether tests use large numbers of hostile and large inputs, as in make
+// nightly-live. Otherwise they only prove that the tests work.
 func Nightly() bool { return os.Getenv("CSISIM_NIGHTLY") != "" }

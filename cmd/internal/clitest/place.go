@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Place holds one run: the scenario, and the work directory w. Its path is short, since sockets
-// have to fit.
+// Place holds one run: the scenario, and the work directory w. Its path is short, because the paths
+// of sockets are limited.
 type Place struct {
 	T              *testing.T
 	Dir, Work, Bin string
@@ -47,8 +47,8 @@ func (p *Place) Command(args ...string) *exec.Cmd {
 	return c
 }
 
-// Leftovers lists everything that runs in the place have left: processes, mounts, loop devices,
-// listening sockets and directories.
+// Leftovers lists everything that runs in the place have left behind: processes, mounts, loop
+// devices, listening sockets and directories.
 func (p *Place) Leftovers() (found []string) {
 	for _, pid := range p.Programs("") {
 		found = append(found, fmt.Sprintf("process %d", pid))
@@ -65,7 +65,7 @@ func (p *Place) Leftovers() (found []string) {
 	return found
 }
 
-// Programs returns the processes of runs in the place, all or those of one name.
+// Programs returns the processes of runs in the place: all, or those with one name.
 func (p *Place) Programs(name string) (pids []int) {
 	entries, err := os.ReadDir("/proc")
 	require.NoError(p.T, err)

@@ -13,9 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Interrupted bounds the wall time from Ctrl-C until csisim ends: closely in nightly tests, which
-// run on an idle machine, and loosely otherwise. It is shorter than the calls that hang in the
-// tests.
+// Interrupted bounds the wall time from Ctrl-C to the end of csisim. The bound is tight in nightly
+// tests, which run on an idle machine, and loose otherwise. It is shorter than the calls that hang
+// in the tests.
 var Interrupted = interrupted()
 
 func interrupted() time.Duration {
@@ -80,7 +80,7 @@ func (r *Running) Signal(t *testing.T, s syscall.Signal) {
 	require.NoError(t, r.Command.Process.Signal(s))
 }
 
-// AwaitEnd returns the code with which csisim ended, -1 for a signal.
+// AwaitEnd returns the exit code of csisim, or -1 for a signal.
 func (r *Running) AwaitEnd(t *testing.T, within time.Duration) int {
 	t.Helper()
 	select {
@@ -92,7 +92,7 @@ func (r *Running) AwaitEnd(t *testing.T, within time.Duration) int {
 	}
 }
 
-// AwaitNoPrograms waits until the programs of a killed run have ended, and csisim itself.
+// AwaitNoPrograms waits until csisim and the programs of a killed run have exited.
 func (r *Running) AwaitNoPrograms(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(r.Programs("")) == 0 && !r.IsLocked() }, Interrupted, time.Millisecond, "programs die with csisim")

@@ -1,6 +1,6 @@
-// Package comparison compares the simulation of a scenario with runs of it on a real cluster, and
-// these runs with each other. Differences between two real runs are noise, and say nothing about
-// the simulation.
+// Package comparison compares the simulation of a scenario to its runs on a real cluster, and these
+// runs to each other. Differences between two real runs are noise, and say nothing about the
+// simulation.
 package comparison
 
 import (
@@ -28,10 +28,11 @@ type Level struct {
 	Compared int
 	// Unseen is set for a level that no real run has recorded.
 	Unseen bool
-	// Wrong are differences of the simulation from every real run that no two real runs have.
+	// Wrong are differences between the simulation and every real run that do not occur between two
+	// real runs.
 	Wrong []Difference
-	// Noise are differences that not all runs have, or that two real runs have as well, and known
-	// races.
+	// Noise are differences that some runs do not have or that also occur between two real runs,
+	// and known races.
 	Noise []Difference
 }
 
@@ -39,8 +40,7 @@ type Level struct {
 type Difference struct {
 	diff.Difference
 	A, B string
-	// Race names the race, if other real runs have shown that it has both outcomes; otherwise
-	// empty.
+	// Race names the race if other real runs have shown both outcomes; otherwise empty.
 	Race string
 }
 
@@ -83,7 +83,7 @@ const simulation = "simulation"
 
 func realRun(i int) string { return fmt.Sprintf("real run %d", i+1) }
 
-// isRecorded reports whether any of the traces contains a level that not every cluster shows.
+// isRecorded reports whether any of the traces contains a level that some clusters do not record.
 func isRecorded(level diff.Level, traces [][]trace.Line) bool {
 	kind, sometimes := map[diff.Level]trace.Kind{diff.Files: trace.Files, diff.Runtime: trace.Runtime}[level]
 	return !sometimes || slices.ContainsFunc(traces, func(lines []trace.Line) bool {
@@ -126,7 +126,7 @@ func levelOf(level diff.Level, from, between []pair) Level {
 	return l
 }
 
-// addNoise adds the differences that only other reports have, one for each place.
+// addNoise adds differences that occur only in other reports, one for each place.
 func (l *Level) addNoise(others []pair) {
 	known := map[place]bool{}
 	for _, d := range append(slices.Clone(l.Wrong), l.Noise...) {
@@ -150,7 +150,7 @@ var (
 	onlyIn = regexp.MustCompile(`\bonly in [AB]\b`)
 )
 
-// placeOf leaves out the amount, and the name of the run.
+// placeOf leaves out the amount of the difference and the name of the run.
 func placeOf(d Difference) place {
 	return place{d.Subject, onlyIn.ReplaceAllString(number.ReplaceAllString(d.What, "#"), "only in one")}
 }

@@ -62,7 +62,8 @@ func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
 	assert.NotZero(t, of(c, diff.Calls).Compared)
 }
 
-// A difference that only the simulation has is its mistake, however many real runs there are.
+// A difference that only the simulation has is a mistake of the simulation, however many real runs
+// there are.
 func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
@@ -140,8 +141,8 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// Whether the scheduler processes a pod before its claim is bound is a race: the same outcome in
-// all real runs says nothing about the simulation. C-SCHED-1
+// It is a race whether the scheduler processes a pod before its claim is bound. The same outcome in
+// all real runs proves nothing about the simulation. C-SCHED-1
 func TestAKnownRaceIsNoise(t *testing.T) {
 	const name = "statefulset"
 	run := recording(t, name)
@@ -176,8 +177,8 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(run, never, never), diff.Objects).Wrong)
 }
 
-// A kubelet checks every minute which volumes have statistics, counted from its own start: one more
-// check while a pod runs is noise.
+// A kubelet checks every minute, counted from its own start, which volumes have statistics. One
+// more check while a pod runs is noise.
 func TestALookForVolumesWithStatisticsIsNoise(t *testing.T) {
 	run := recording(t, name)
 	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })

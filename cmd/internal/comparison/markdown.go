@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Markdown writes the comparison as a report for an issue. about describes the compared runs, a
-// line each.
+// Markdown writes the comparison as a report for an issue. about describes the compared runs, one
+// per line.
 func (c *Comparison) Markdown(w io.Writer, title string, about []string) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, "# %s\n\n**%s**\n\n", title, c.Verdict())

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// race is a difference with both outcomes in real clusters, and by chance the same outcome in two
-// runs.
+// race is a difference for which real clusters have both outcomes, although two runs may have the
+// same outcome by chance.
 type race struct {
 	level diff.Level
 	is    func(d Difference) bool
@@ -56,7 +56,7 @@ func isStatsLook(d Difference) bool {
 }
 
 // repeated returns a check for a successful call that a sidecar repeats up to most times because
-// its cache lags behind its own writes: a real run has the call once more than the simulation.
+// its cache lags behind its own writes. A real run then has the call once more than the simulation.
 func repeated(method string, most int) func(Difference) bool {
 	return func(d Difference) bool {
 		call := d.Rows[d.Index].B.Text
@@ -102,15 +102,14 @@ func isSlowStart(d Difference) bool {
 	return calls != nil && calls[1] == calls[2] && later(d, slowestStart)
 }
 
-// later reports whether a gap of a real run is longer than the simulated one, but not by more than
-// most.
+// later reports whether a gap of a real run exceeds the simulated gap by at most most.
 func later(d Difference, most time.Duration) bool {
 	simulated, badly := time.ParseDuration(d.Rows[d.Index].A.Text)
 	real, worse := time.ParseDuration(d.Rows[d.Index].B.Text)
 	return d.A == simulation && badly == nil && worse == nil && simulated < real && real-simulated <= most
 }
 
-// known returns the race of a difference; "" if it is no known race.
+// known returns the race that explains a difference; "" if no known race does.
 func known(d Difference) string {
 	for _, r := range races {
 		if r.level == d.Level && r.is(d) {

@@ -12,7 +12,7 @@ import (
 // listed bounds the listed differences of a kind, unless all are requested.
 const listed = 12
 
-// Text writes the comparison for people; all of it, or the first differences of each level.
+// Text writes the comparison for people: completely, or only the first differences of each level.
 func (c *Comparison) Text(w io.Writer, all bool) error {
 	var out strings.Builder
 	for _, l := range c.Levels {

@@ -39,7 +39,7 @@ func align(n, m int, c costs) []pair {
 	return rows
 }
 
-// cheapest returns the cost of the rest of both lists from i and j on.
+// cheapest returns the cost of the remainder of both lists from i and j on.
 func cheapest(i, j, n, m int, total [][]float64, c costs) float64 {
 	if i == n && j == m {
 		return 0

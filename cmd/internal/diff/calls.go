@@ -17,7 +17,7 @@ type call struct {
 	at, ended    int64
 	caller, node string // node also names the target node of a controller's call
 	method, code string
-	volume       string // key of its volume; empty without a volume
+	volume       string // key of its volume; empty if it has none
 	request      map[string]any
 	heldUp       bool // by a fault
 	doubled      bool // the second of a double call
@@ -29,16 +29,16 @@ const (
 	doubleCallWithin  = 150 // ms
 	nodeCapabilities  = "Node/NodeGetCapabilities"
 	nodeGetInfo       = "Node/NodeGetInfo"
-	oneRound          = 2_000 // ms in which all drivers of a node are registered
+	oneRound          = 2_000 // ms until all drivers of a node are registered
 	controllerPublish = "Controller/ControllerPublishVolume"
 	deleteVolume      = "Controller/DeleteVolume"
 	volumeGroups      = "volumegroup."
 )
 
-// periodic calls come when their loop is due.
+// periodic calls occur when their loop fires.
 var periodic = map[string]bool{"Node/NodeGetVolumeStats": true, "Controller/ListVolumes": true}
 
-// teardown are the calls that end the use of a volume, also of one from before the trace.
+// teardown are the calls that end the use of a volume, even of a volume from before the trace.
 var teardown = map[string]bool{
 	"Node/NodeUnpublishVolume": true, "Node/NodeUnstageVolume": true,
 	"Controller/ControllerUnpublishVolume": true, deleteVolume: true,
@@ -98,11 +98,11 @@ func (c *call) alike(other *call) bool {
 	return c.method == other.method && c.node == other.node && c.caller == other.caller
 }
 
-// series are the calls of one caller for one volume; without a volume, of one caller for one node.
+// series are the calls of one caller for one volume or, for calls without a volume, for one node.
 type series struct{ volume, caller, node string }
 
-// ordered sorts the calls into series, marks the second of double calls and
-// counts capability calls with the call that they precede.
+// ordered sorts the calls into series and marks the second of two equal calls. It counts capability
+// calls together with the call that follows them.
 func (s *side) ordered(abridged bool) map[series][]*call {
 	all := map[series][]*call{}
 	pending := map[string]int{}
@@ -141,7 +141,7 @@ func callerGone(a, b *call) bool {
 }
 
 // ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver without a part in
-// the scenario. It is then one of several in the same round. If the trace does not name the
+// the scenario. Such a call is one of several in the same round. If the trace does not name the
 // drivers, the driver must be one that changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
@@ -174,7 +174,7 @@ func isDouble(first, second *call) bool {
 // matched is a call in both traces.
 type matched struct{ a, b *call }
 
-// compareCalls compares the calls and returns those in both traces, by series.
+// compareCalls compares the calls and returns those that both traces have, by series.
 func (d *comparison) compareCalls() map[series][]matched {
 	a, b := d.a.ordered(d.b.abridged), d.b.ordered(d.a.abridged)
 	pairs := map[series][]matched{}
@@ -278,7 +278,7 @@ func (d *comparison) compareCallers(pairs map[series][]matched) {
 	}
 }
 
-// compareOrder compares the order of two calls of different callers; x is first in A.
+// compareOrder compares the order of two calls of different callers. x is first in A.
 func (d *comparison) compareOrder(volume string, x, y matched) {
 	if x.a.caller == y.a.caller && x.a.node == y.a.node || x.b.at <= y.b.at {
 		return
@@ -293,8 +293,8 @@ func (d *comparison) compareOrder(volume string, x, y matched) {
 	}, 0)
 }
 
-// compareCapabilities compares how often the kubelet queried capabilities before each call; of
-// overlapping operations only the sum is known.
+// compareCapabilities compares how often the kubelet requested capabilities before each call. For
+// overlapping operations it compares only the sums.
 func (d *comparison) compareCapabilities(pairs map[series][]matched) {
 	if d.a.abridged || d.b.abridged {
 		if d.a.abridged != d.b.abridged {

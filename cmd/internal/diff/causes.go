@@ -14,7 +14,7 @@ type cause struct {
 }
 
 // causes are the orders between calls and objects that the control plane maintains (fact 1). The
-// traces differ if one trace keeps an order and the other breaks it.
+// traces differ if one of them keeps such an order and the other breaks it.
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},
 	{first: "PersistentVolume appears", then: "claim is bound"},
@@ -34,10 +34,10 @@ var causes = []cause{
 	{first: "DeleteVolume succeeds", then: "PersistentVolume is deleted"},
 }
 
-// together is the time by which cause and effect may be swapped, in ms.
+// together is the time, in ms, within which cause and effect may be swapped.
 const together = 25
 
-// place is a volume, and the node of the event, if it was on one.
+// place is a volume, and the event's node if it has one.
 type place struct{ volume, node string }
 
 // marks are the times of events, by place and by kind.

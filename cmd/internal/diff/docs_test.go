@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "rewrite the page")
 
 const page = "../../../docs/reference/diff.md"
 
-// The page lists the same tolerances as the code, from which it is generated.
+// The code generates the page, and the page lists the same tolerances as the code.
 func TestThePageShowsEveryTolerance(t *testing.T) {
 	want := pageText()
 	if *update {
@@ -46,7 +46,8 @@ func TestTheTableIsNeitherTooLongNorTooShort(t *testing.T) {
 			used[tolerance] = true
 		}
 	}
-	// These are needed by simulated traces, by unabridged recordings, or by those of kind clusters.
+	// These are used only by simulated traces, by unabridged recordings, or by recordings of kind
+	// clusters.
 	for _, tolerance := range []Tolerance{Setup, Probe, Capabilities, EventCounts, SchedulerEvents, NotReached, RegistrationRounds, ConflictRepeat, ClaimOrder} {
 		used[tolerance] = true
 	}

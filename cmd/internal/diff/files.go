@@ -15,8 +15,8 @@ var (
 	leftBehind  = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
-// requestedOptions returns the mount options that a file system does not have by default, so that
-// they were requested. The first is rw or ro.
+// requestedOptions returns the mount options that are not defaults of the file system, so that the
+// mount requested them. The first is rw or ro.
 func requestedOptions(options string) []string {
 	all := strings.Split(options, ",")
 	asked := all[:1:1]
@@ -61,7 +61,7 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 }
 
 // inPassing returns the directories that exist or not, depending on the moment of the listing. They
-// belong to pods that have just been deleted, or to a volume with an unstaging just before the
+// belong to pods that have just been deleted, or to a volume that is unstaged just before the
 // listing in one trace and just after it in the other.
 func (d *comparison) inPassing(a, b *listing) []string {
 	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
@@ -75,8 +75,8 @@ func (d *comparison) inPassing(a, b *listing) []string {
 	return dirs
 }
 
-// unstaged returns the volumes that are unstaged within a second of a listing, and whether that is
-// before it.
+// unstaged returns the volumes that are unstaged within a second of a listing, and whether this
+// happens before the listing.
 func (s *side) unstaged(l *listing) map[string]bool {
 	const about = 1000 // ms
 	found := map[string]bool{}

@@ -14,7 +14,7 @@ import (
 const (
 	gapShare        = 0.15
 	gapAtLeast      = 150 // ms
-	attachDetachGap = 600 // ms: it polls every 500
+	attachDetachGap = 600 // ms: it polls at intervals of 500
 )
 
 // trigger is an event that may cause a call for a volume.
@@ -43,7 +43,7 @@ func (d *comparison) compareGaps(pairs map[series][]matched) {
 	}
 }
 
-// failed reports whether a call failed and is retried by its caller, if the caller lives.
+// failed reports whether a call failed and its caller will retry it, if the caller still runs.
 func failed(c *call) bool { return c.code != "" && c.code != "Canceled" }
 
 // compareRetry compares the gap between a failed call and its retry.
@@ -104,8 +104,8 @@ func (d *comparison) gap(subject, what string, atA, a, atB, b int64) {
 
 func seconds(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
-// compareRepeats compares the gaps between emissions of the same warning: failures are retried
-// after fixed times, successes are not.
+// compareRepeats compares the gaps between emissions of the same warning: retries after failures
+// have fixed delays, calls after successes have not.
 func (d *comparison) compareRepeats(subject string, rows []pair, a, b []*event) {
 	last := map[string]pair{}
 	for _, row := range rows {
@@ -145,8 +145,8 @@ func (s *side) before(volume string, c *call) (found []trigger) {
 	return found[max(0, len(found)-recent):]
 }
 
-// findTriggers collects, by volume, the ends of its calls and the creation and deletion of its
-// claim and of the pods that use it.
+// findTriggers collects triggers by volume: the ends of its calls, and the creation and deletion of
+// its claim and of the pods that use it.
 func (s *side) findTriggers(lines []trace.Line) map[string][]trigger {
 	all := map[string][]trigger{}
 	for _, c := range s.calls {

@@ -16,8 +16,8 @@ import (
 // identities maps the names that a run generates to their roles.
 type identities struct {
 	role    map[string]string // by names in the trace
-	kind    map[string]string // of each of them: "uid", "volume id" ...
-	taken   map[string]int    // how often a role was given, to distinguish successive objects
+	kind    map[string]string // of each name: "uid", "volume id" ...
+	taken   map[string]int    // how often a role was assigned, to distinguish successive objects
 	volume  map[string]string // volume id, to the key of its volume
 	created map[string]string // name in CreateVolume, to the key of the volume
 	drivers map[string]bool   // drivers that take part
@@ -40,7 +40,7 @@ func discover(lines []trace.Line) *identities {
 }
 
 // timed records the names of cron jobs and their jobs, which contain times. The cron jobs of one
-// claim share a role, since two that are created within a second have one name.
+// claim share a role, because two cron jobs have one name if they are created within a second.
 func (n *identities) timed(lines []trace.Line) {
 	for _, l := range lines {
 		base := timedName().FindStringSubmatch(l.Name)
@@ -58,15 +58,16 @@ func (n *identities) timed(lines []trace.Line) {
 // timedName matches a name that ends with seconds since 1970.
 var timedName = lazyregexp.New(`^(.+)-\d{10}$`)
 
-// byEnd returns the lines in the order of their ends, since the results of a call exist when it has
-// ended.
+// byEnd returns the lines in the order of their ends, because the results of a call exist only
+// after its end.
 func byEnd(lines []trace.Line) []trace.Line {
 	ordered := slices.Clone(lines)
 	slices.SortStableFunc(ordered, func(x, y trace.Line) int { return cmp.Compare(x.T+x.Ms, y.T+y.Ms) })
 	return ordered
 }
 
-// is gives a name its role, unless it has one. A second name in the same role gets a number.
+// is assigns a role to a name, unless the name has one. A second name in the same role gets a
+// number.
 func (n *identities) is(name, kind, role string) {
 	if name == "" || n.role[name] != "" {
 		return
@@ -115,8 +116,8 @@ func (n *identities) takesPart(driver string) {
 	}
 }
 
-// made records the volumes and snapshots that drivers made. A volume's key is its claim, or its own
-// id.
+// made records the volumes and snapshots that drivers created. A volume's key is its claim, or its
+// own id.
 func (n *identities) made(l trace.Line) {
 	switch {
 	case l.M == "Controller/CreateVolume":
@@ -160,7 +161,7 @@ func (n *identities) claimOf(name string) string {
 }
 
 // derived records the names that Kubernetes computes from volume ids: staging directories,
-// VolumeAttachments, inline volumes. A wrongly computed name stays unchanged, and so differs.
+// VolumeAttachments, inline volumes. A wrong name stays as it is, and therefore differs.
 func (n *identities) derived(lines []trace.Line) {
 	nodes := map[string]bool{}
 	for _, l := range lines {
@@ -210,7 +211,7 @@ func (n *identities) inlineOf(l trace.Line) (keys []string) {
 	return keys
 }
 
-// handle records a volume that no driver in the trace made: its id is its key.
+// handle records a volume that no driver in the trace created. Its id is its key.
 func (n *identities) handle(key, value string) {
 	switch {
 	case key == "volumeHandle" || key == "volume_id":

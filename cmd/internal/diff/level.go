@@ -1,12 +1,12 @@
-// Package diff compares two traces and finds their differences: a simulated run and a recorded one,
-// or a recording and its own repeat.
+// Package diff compares two traces and finds their differences: a simulated run and a recording, or
+// a recording and its repetition.
 //
 // Values that cannot be equal (uids, generated names, times) are replaced by their roles.
 // Differences that are acceptable are listed in one table of tolerances. Every use of a tolerance
 // is counted and shown.
 package diff
 
-// Level is one of the views in which two traces are compared, each reported apart.
+// Level is one of the views in which two traces are compared. Each level is reported separately.
 type Level string
 
 const (
@@ -14,9 +14,10 @@ const (
 	Calls Level = "calls"
 	// Requests are the fields of the requests of those calls.
 	Requests Level = "requests"
-	// Objects are the changes of every API object, and their order where one causes the other.
+	// Objects are the changes of every API object, and the order of changes in which one causes the
+	// other.
 	Objects Level = "objects"
-	// Gaps are the times between retries, and between a cause and the call that follows from it.
+	// Gaps are the times between retries, and between a call and its cause.
 	Gaps Level = "gaps"
 	// Events are the Kubernetes Events about each object.
 	Events Level = "events"

@@ -20,7 +20,7 @@ func (s *side) withoutBystanders(o object, before, content map[string]any, drive
 	}
 }
 
-// bystanderOn reports whether a driver that takes no part is or was on the node.
+// bystanderOn reports whether a driver without a part in the scenario is or was on the node.
 func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 	on := object{"csinodes", node}
 	known := list(field(s.initial[on], "spec", "drivers"))
@@ -39,7 +39,7 @@ func (s *side) atStart(o object, content map[string]any, drivers map[string]bool
 	return merged(nil, s.withoutBystanders(o, nil, content, drivers))
 }
 
-// csiNode keeps only drivers that take part in spec.drivers.
+// csiNode keeps in spec.drivers only drivers with a part in the scenario.
 func (s *side) csiNode(before, content map[string]any, drivers map[string]bool) map[string]any {
 	if !has(content, "spec", "drivers") {
 		return content
@@ -66,7 +66,7 @@ func playing(all any, drivers map[string]bool) []any {
 	return kept
 }
 
-// nodeObject keeps the node ids of drivers that take part, and no sizes.
+// nodeObject keeps the node ids of drivers with a part in the scenario, and no sizes.
 func (s *side) nodeObject(content map[string]any, drivers map[string]bool) map[string]any {
 	if has(content, "status", "allocatable") {
 		s.allow(MachineCapacity, "")
@@ -112,7 +112,8 @@ func (d *comparison) compareNode(o object, a, b []*change) {
 	}
 }
 
-// nodeFields returns the changes of a Node by field, of lists of volumes by volume.
+// nodeFields returns the changes of a Node by field. For lists of volumes, it returns them by
+// volume.
 func (s *side) nodeFields(o object, changes []*change) map[string][]fieldChange {
 	fields := map[string][]fieldChange{}
 	state := s.initial[o]

@@ -56,7 +56,7 @@ var dropped = map[string]Tolerance{
 }
 
 // local are labels with values that depend on the machine, or on parts of a pod's template that
-// recordings leave out.
+// recordings omit.
 var local = map[string]string{
 	"topology.kubernetes.io/zone":   "<zone>",
 	"topology.kubernetes.io/region": "<region>",
@@ -80,7 +80,7 @@ func (s *side) text(original string) string {
 	return out
 }
 
-// normal returns a comparable value: roles for names, no times, no revisions.
+// normal returns a comparable value: names become roles, and times and revisions are removed.
 func (s *side) normal(value any) any {
 	switch v := value.(type) {
 	case string:

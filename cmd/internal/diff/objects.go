@@ -27,7 +27,7 @@ func objectOrder(x, y object) int {
 	return strings.Compare(x.resource+" "+x.name, y.resource+" "+y.name)
 }
 
-// plays returns the drivers that take part in either trace.
+// plays returns the drivers with a part in the scenario, in either trace.
 func (d *comparison) plays() map[string]bool {
 	drivers := map[string]bool{}
 	for _, s := range []*side{d.a, d.b} {
@@ -74,7 +74,7 @@ func (s *side) byObject(drivers map[string]bool) map[object][]*change {
 	return all
 }
 
-// withoutLastFinalizers returns a patch without the finalizers of an object that is being deleted.
+// withoutLastFinalizers returns a patch without the finalizers of an object under deletion.
 func (s *side) withoutLastFinalizers(patch, after map[string]any) map[string]any {
 	if !has(patch, "metadata", "finalizers") || text(after, "metadata", "deletionTimestamp") == "" {
 		return patch

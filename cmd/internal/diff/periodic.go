@@ -5,15 +5,16 @@ import (
 	"path"
 )
 
-// rounds is a number of rounds of a periodic loop that cannot all be missing in one of two traces.
+// rounds is the number of rounds of a periodic loop that cannot all be missing in one of two
+// traces.
 const rounds = 3
 
 // periodicCalls are the periodic calls of a series, by request and response.
 type periodicCalls map[string][]*call
 
-// comparePeriodic compares periodic calls. Their times and their number depend on the phase of
-// their loop, but their existence, requests and responses do not. A call in only one trace counts
-// if it occurred in three rounds, or if all calls of that trace are like it.
+// comparePeriodic compares periodic calls. Their times and number depend on the phase of their
+// loop, but their existence, requests and responses do not. A call in only one trace counts if it
+// occurred in three rounds, or if all calls of that trace are equal to it.
 func (d *comparison) comparePeriodic() {
 	a, b := d.a.periodicCalls(), d.b.periodicCalls()
 	for _, on := range union(a, b, func(x, y series) int {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Phase is a periodic loop that delays a call: the delay may differ by its period.
+// Phase is a periodic loop that delays a call. Its period is the tolerated difference of the delay.
 type Phase struct {
-	// Method is the delayed call; empty is every other method.
+	// Method is the delayed call; empty means every other method.
 	Method string
 	// After is the preceding call; empty is any trigger.
 	After   string
@@ -30,7 +30,7 @@ var Phases = []Phase{
 	{"", "", 1500 * time.Millisecond, "the pod worker, 10 ms to 1 s; queues and caches"},
 }
 
-// phase returns the period by which the delay of a method after a trigger may differ.
+// phase returns the tolerated difference of the delay of a method after a trigger.
 func phase(method, after string) time.Duration {
 	for _, p := range Phases {
 		if (p.Method == "" || strings.HasSuffix(method, "/"+p.Method)) && (p.After == "" || strings.HasSuffix(after, "/"+p.After)) {

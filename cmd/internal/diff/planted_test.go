@@ -12,11 +12,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// edit is a change to a trace that makes it a different one.
+// edit is a change to a trace that must show up as a difference.
 type edit func(t *testing.T, lines []trace.Line) []trace.Line
 
-// A planted difference in a real trace is found at its level, compared with the trace itself and
-// with the real cluster's second run of the same scenario.
+// A planted difference in a real trace is found at its level, in comparison with the original trace
+// and with the real cluster's second run of the same scenario.
 func TestPlantedDifferencesAreFoundAtTheirLevel(t *testing.T) {
 	const (
 		b4  = "lifecycle-stub" // attach and stage

@@ -46,7 +46,7 @@ type Difference struct {
 	Index int
 }
 
-// At is the time of the difference in ms, in the trace in which it is earlier.
+// At is the time of the difference in ms, in the trace with the earlier event.
 func (d Difference) At() int64 {
 	row := d.Rows[d.Index]
 	switch {
@@ -63,8 +63,8 @@ func (d Difference) At() int64 {
 type Report struct {
 	// Differences, the earliest first.
 	Differences []Difference
-	// Pairs are the calls in both traces, by their numbers among all calls of each, from 0, in the
-	// order of A.
+	// Pairs are the calls in both traces. Each call is given by its index among all calls of its
+	// trace, in the order of A.
 	Pairs [][2]int
 	// Compared is the number of comparisons, by level.
 	Compared map[Level]int

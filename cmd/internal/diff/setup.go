@@ -31,8 +31,8 @@ func setUpEnd(lines []trace.Line) int {
 	return slices.IndexFunc(lines, startsSidecar)
 }
 
-// withoutSameConditions returns a patch without conditions that only differ in their times: a patch
-// contains the whole list if a second has passed between two changes, and otherwise nothing of it.
+// withoutSameConditions returns a patch without conditions that differ only in their times. A patch
+// contains the whole list if a second has passed between two changes, and otherwise no part of it.
 func (s *side) withoutSameConditions(before, patch map[string]any) map[string]any {
 	if !s.records || !has(patch, "status", "conditions") || canonical(field(before, "status", "conditions")) != canonical(field(patch, "status", "conditions")) {
 		return patch
@@ -41,8 +41,8 @@ func (s *side) withoutSameConditions(before, patch map[string]any) map[string]an
 	return without(patch, "status", "conditions")
 }
 
-// foreign reports whether an object that only one trace has belongs to another scenario, which ran
-// on the recorded cluster at the same time. Its driver serves CSI-Addons in neither trace.
+// foreign reports whether an object in only one trace belongs to another scenario that ran on the
+// recorded cluster at the same time. Its driver serves CSI-Addons in neither trace.
 func (d *comparison) foreign(o object, a, b []*change) bool {
 	if !d.a.records && !d.b.records || len(a) > 0 && len(b) > 0 {
 		return false
@@ -75,7 +75,7 @@ const addonsNodes = "csiaddonsnodes"
 
 // withoutRounds returns the lines without the manager's work on a CSIAddonsNode before its sidecar
 // listens. Until the sidecar has generated its key, the manager retries and deletes the object, and
-// the sidecar creates it again.
+// the sidecar recreates it.
 func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	if !s.records {
 		return lines
@@ -95,9 +95,9 @@ func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 	return rest
 }
 
-// inRound reports whether a change of a CSIAddonsNode belongs to such a round. It is a failed
-// attempt of an object that is connected in the end, or any change of an object that was never
-// connected and is created again.
+// inRound reports whether a change of a CSIAddonsNode belongs to such a round. Such a change is a
+// failed attempt of an object that is connected later, or any change of an object that is recreated
+// before it was ever connected.
 func inRound(lines []trace.Line, i int) bool {
 	first, end := i, i
 	for first > 0 && !(sameObject(lines[first], lines[i]) && lines[first].Ev == "ADDED") {
@@ -130,8 +130,8 @@ func refused(l trace.Line) bool {
 	return l.R == addonsNodes && strings.Contains(text(l.Patch, "status", "message"), "connection refused")
 }
 
-// volumeHealth is the prefix of an annotation that ends with the uid of a node, which recordings of
-// CSI-Addons do not contain.
+// volumeHealth is the prefix of an annotation that ends with the uid of a node. Recordings of
+// CSI-Addons do not contain such uids.
 const volumeHealth = "csiaddons.openshift.io/volumehealth."
 
 func (s *side) healthOf(key string) string {
@@ -141,8 +141,7 @@ func (s *side) healthOf(key string) string {
 	return key
 }
 
-// sorted sorts a list of names, since the claims of a group are in the order in which the cache
-// lists them.
+// sorted sorts a list of names, because the claims of a group have the order of the cache.
 func (s *side) sorted(value any) any {
 	names := slices.Clone(list(value))
 	slices.SortFunc(names, func(x, y any) int { return strings.Compare(text(x, "name"), text(y, "name")) })
@@ -153,8 +152,8 @@ func (s *side) sorted(value any) any {
 	return names
 }
 
-// repeatedWithin is the time after which a controller of CSI-Addons repeats a call with an outcome
-// that it could not write.
+// repeatedWithin is the time after which a controller of CSI-Addons repeats a call because it could
+// not write the outcome.
 const repeatedWithin = 250 // ms
 
 // conflicting are the calls of CSI-Addons after which two controllers write the same object.
@@ -164,20 +163,20 @@ var conflicting = map[string]bool{
 	"fence.FenceController/FenceClusterNetwork": true, "fence.FenceController/UnfenceClusterNetwork": true,
 }
 
-// isRepeated reports whether a call equals an earlier one shortly before it, with the same outcome.
+// isRepeated reports whether a call repeats an equal call shortly before it, with the same outcome.
 func isRepeated(earlier []*call, c *call) bool {
 	return conflicting[c.method] && slices.ContainsFunc(earlier, func(other *call) bool {
 		return other.same(c) && c.at-other.ended <= repeatedWithin && canonical(other.request) == canonical(c.request)
 	})
 }
 
-// startupQueries are the queries that parts of a sidecar of CSI-Addons make concurrently at its
-// start; the last of them is for the manager, once it has connected.
+// startupQueries are the concurrent queries at the start of a CSI-Addons sidecar. The last one is
+// for the manager, after it has connected.
 var startupQueries = map[string]bool{
 	"identity.Identity/GetIdentity": true, "identity.Identity/GetCapabilities": true, "Identity/GetPluginInfo": true, nodeCapabilities: true,
 }
 
-// inOneOrder sorts such queries, up to the next other call.
+// inOneOrder sorts such queries up to the next call of another kind.
 func (s *side) inOneOrder(calls []*call) {
 	for i := 0; i < len(calls); {
 		end := i

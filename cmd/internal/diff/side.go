@@ -19,7 +19,7 @@ type side struct {
 	block    bool                      // some volume is a raw block volume
 	staged   map[string]bool           // drivers that stage file systems
 	abridged bool                      // stored without the lines of the tolerance Abridged
-	records  bool                      // of a cluster with records as nodes and pods, see setUpDone
+	records  bool                      // of a cluster that records nodes and pods, see setUpDone
 
 	calls    []*call
 	changes  []*change
@@ -150,7 +150,7 @@ func stagingDrivers(lines []trace.Line) map[string]bool {
 	return drivers
 }
 
-// allow counts a use of a tolerance. The example is for readers of the code.
+// allow counts a use of a tolerance. The example helps readers of the code.
 func (s *side) allow(t Tolerance, _ string) { s.allowed[t]++ }
 
 func isAbridged(lines []trace.Line) bool {
@@ -166,8 +166,8 @@ func isAbridged(lines []trace.Line) bool {
 	return true
 }
 
-// start removes the lines of the initial state: INIT lines, and lines before the first step, or
-// before the first new object of the scenario on which a cluster acts.
+// start removes the lines of the initial state: INIT lines, and lines before the first step or
+// before the first new object of the scenario that has an effect in a cluster.
 func (s *side) start(lines []trace.Line) []trace.Line {
 	first := 0
 	for first < len(lines) && lines[first].K != trace.Step {
@@ -203,11 +203,11 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	return rest
 }
 
-// acted are the resources with new objects on which a cluster acts.
+// acted are the resources of which a new object has an effect in a cluster.
 var acted = map[string]bool{"persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 
-// actsOn reports whether a line is a new object on which a cluster acts: a claim gets its volume
-// before a real client has applied the next object.
+// actsOn reports whether a line is a new object that has an effect: for example, a claim gets its
+// volume before a real client has applied the next object.
 func actsOn(l trace.Line) bool {
 	if l.K != trace.API || l.Ev != "ADDED" || !acted[l.R] {
 		return false

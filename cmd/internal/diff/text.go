@@ -20,7 +20,7 @@ type TextOptions struct {
 	A, B string
 	// Color adds ANSI escapes.
 	Color bool
-	// Width is the number of columns at which texts are cut. Default: they are whole.
+	// Width is the number of columns at which texts are cut. Default: texts are not cut.
 	Width int
 	// All shows every difference with its context, not only the first of each level.
 	All bool
@@ -156,7 +156,7 @@ func orDash(text string) string {
 	return text
 }
 
-// room returns the columns beside so many that are taken.
+// room returns the columns that remain beside a number of used columns.
 func (p *printer) room(taken int) int {
 	if p.Width == 0 {
 		return math.MaxInt
@@ -207,7 +207,7 @@ func (p *printer) summary(r *Report) {
 	}
 }
 
-// others writes the differences after the first: a line for each, or all of them.
+// others writes the differences after the first: one line each, or in full.
 func (p *printer) others(r *Report) {
 	if len(r.Differences) < 2 {
 		return

@@ -46,7 +46,8 @@ type Rule struct {
 	Levels []Level
 	// Allows describes the accepted differences.
 	Allows string
-	// Because is the reason: observations in real repeats, or the way in which traces are made.
+	// Because is the reason: observations in real repetitions, or the way in which traces are
+	// recorded.
 	Because string
 }
 

@@ -17,8 +17,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// checkout is a copy of this repository without built files, and the shell in which its reader
-// works.
+// checkout is a copy of this repository without built files, and the shell of its reader.
 type checkout struct {
 	t           *testing.T
 	dir         string
@@ -36,7 +35,7 @@ func newCheckout(t *testing.T) *checkout {
 	require.NoError(t, err, string(out))
 	home := t.TempDir()
 	environment := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + home, "GOFLAGS=-trimpath"}
-	// Not those of the new home.
+	// Not the variables of the new home.
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY"} {
 		value, err := exec.Command("go", "env", name).Output()
 		require.NoError(t, err)
@@ -58,7 +57,7 @@ func (c *checkout) keep(b block) {
 	require.NoError(c.t, os.WriteFile(file, []byte(b.text), 0o644))
 }
 
-// apply changes files as a block in diff shows it.
+// apply changes files according to a block with a diff.
 func (c *checkout) apply(b block) {
 	c.t.Helper()
 	command := exec.CommandContext(c.t.Context(), "git", "apply", "--unidiff-zero", "-")
@@ -67,7 +66,7 @@ func (c *checkout) apply(b block) {
 	require.NoError(c.t, err, "%s\n%s", b.text, out)
 }
 
-// shell runs a block in the environment and the directory that the blocks before it have left.
+// shell runs a block in the environment and directory that the previous blocks have left.
 func (c *checkout) shell(b block) *exec.Cmd {
 	after := filepath.Join(c.dir, "environment")
 	script := fmt.Sprintf("set -e\nif [ -e %[1]s ]; then . %[1]s; cd \"$PWD\"; fi\n%[2]sexport PWD; export -p > %[1]s\n", after, b.text)
@@ -88,11 +87,11 @@ func (c *checkout) run(b block, want int) {
 	require.Equal(c.t, want, status, "%s\n%s", b.text, out)
 }
 
-// anyText stands for any text in a block of output.
+// anyText matches any text in a block of output.
 var anyText = regexp.MustCompile(` ?… ?`)
 
-// compare checks a block against the last command's output: the output has its lines in this order,
-// with others between them.
+// compare checks a block against the last command's output. The output must contain the block's
+// lines in this order, and may have other lines between them.
 func (c *checkout) compare(b block) {
 	c.t.Helper()
 	rest := strings.Split(c.printed, "\n")
@@ -107,10 +106,10 @@ func (c *checkout) compare(b block) {
 	}
 }
 
-// spaced is a line with one space between its words.
+// spaced returns a line with single spaces between its words.
 func spaced(line string) string { return strings.Join(strings.Fields(line), " ") }
 
-// start runs a block until another one ends it, or the test.
+// start runs a block until another one or the end of the test stops it.
 func (c *checkout) start(b block) {
 	c.t.Helper()
 	output := filepath.Join(c.dir, "output")
@@ -123,7 +122,7 @@ func (c *checkout) start(b block) {
 	require.NoError(c.t, command.Start())
 	c.t.Cleanup(func() {
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
-		_ = command.Wait() // as it ended, or by this signal
+		_ = command.Wait() // its own end, or this signal
 	})
 	printed := func() string {
 		text, _ := os.ReadFile(output)

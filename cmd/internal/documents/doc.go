@@ -1,3 +1,3 @@
-// Package documents has the tests that run the examples of README.md and of the pages, and the
-// files that csisim init writes, as a reader does.
+// Package documents tests the examples of README.md and of the pages, and the files that csisim
+// init writes. It runs them as a reader would.
 package documents

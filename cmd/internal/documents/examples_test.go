@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// block is one example of a document: mark follows its language.
+// block is one example of a document. mark is the word after its language.
 type block struct{ language, mark, text string }
 
 // Marks of blocks. CONTRIBUTING.md explains them.

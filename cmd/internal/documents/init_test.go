@@ -43,8 +43,8 @@ func goIn(p *clitest.Place, dir string, args ...string) {
 	require.NoError(p.T, err, string(out))
 }
 
-// The files of init run unchanged: the scenario, and the Go test in a module nested in the
-// driver's.
+// The files of init run without changes: the scenario, and the Go test in a module nested in the
+// driver's module.
 func TestWhatInitWritesRuns(t *testing.T) {
 	for name, args := range map[string][]string{
 		"for the reference driver": {},

@@ -15,12 +15,12 @@ import (
 
 var seeds = flag.Int("seeds", 10, "over how many seeds a benchmark looks for each mistake")
 
-// The largest number of runs of a search: by default, and by each strategy alone.
+// The largest number of runs of a search: by default, and with each single strategy.
 const mostByDefault, mostAlone = 2000, 600
 
 // BenchmarkSeededMistakes measures, over some seeds, the number of runs and the time until each of
 // the seeded mistakes is found, the length of the story, and the number of seeds that find it. It
-// uses single faults and then pct, as by default, and each strategy separately. make explore-bench
+// uses single faults and then pct, as by default, and each strategy alone. make explore-bench
 // prints the results.
 func BenchmarkSeededMistakes(b *testing.B) {
 	for _, m := range mistakes {
@@ -74,7 +74,7 @@ func (t *tally) report(b *testing.B) {
 }
 
 // toFind returns the number of runs and the time until a mistake is found, and the number of
-// choices in its story; zeros if it is not found.
+// choices in its story. All are zero if it is not found.
 func toFind(b *testing.B, m mistake, text []byte, o Options) (runs, choices int, took time.Duration) {
 	began := time.Now()
 	ctx, cancel := context.WithCancel(context.Background())

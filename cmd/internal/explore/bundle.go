@@ -20,8 +20,9 @@ var (
 	programName = lazyregexp.New(`(?m)(?:^|[\s\["'])(\.{1,2}/[^\s,"'\]}]+)`)
 )
 
-// bundled returns the text of a scenario that works from any directory, and the manifests that the
-// text names, by their names there. Programs and directories are named by their absolute paths.
+// bundled returns the text of a scenario that works from any directory. It also returns the
+// manifests that the text names, by their new names. Programs and directories are named by their
+// absolute paths.
 func bundled(text []byte, dir string) (string, map[string]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -54,7 +55,7 @@ func renamed(pattern *regexp.Regexp, text string, rename func(string) string) st
 	})
 }
 
-// bundledName is the name of a manifest among the files. It does not lead out of their directory.
+// bundledName is the name of a manifest among the files. It does not point outside their directory.
 func bundledName(files map[string]string, name, content string) string {
 	for strings.HasPrefix(path.Clean(name), "../") {
 		name = strings.TrimPrefix(path.Clean(name), "../")

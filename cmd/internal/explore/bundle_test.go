@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Given a scenario that names files. When it is bundled, then it has its manifests with it, and
-// names programs by their absolute paths.
+// Given a scenario that names files. When it is bundled, then the bundle contains its manifests,
+// and programs have absolute paths.
 func TestABundledScenarioWorksFromAnyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	at := filepath.Join(dir, "scenarios")

@@ -51,7 +51,7 @@ func (c *Corpus) choices() iter.Seq2[string, []explore.Choice] {
 	}
 }
 
-// continues reports whether the other corpus is of an earlier part of the same search.
+// continues reports whether the other corpus belongs to an earlier part of the same search.
 func (c *Corpus) continues(other *Corpus) bool {
 	return c.Strategy == other.Strategy && c.Seed == other.Seed && c.Shard == other.Shard && c.Shards == other.Shards && c.sameSpace(other)
 }
@@ -65,8 +65,8 @@ func (c *Corpus) name() string {
 	return fmt.Sprintf("%s-%s-%d-%dof%d%s", strings.TrimSuffix(c.Scenario, ".yaml"), c.Strategy, c.Seed, c.Shard, c.Shards, corpusExtension)
 }
 
-// read reads the corpora of the scenario in a directory: the progress of this search, and the runs
-// that all of them have kept.
+// read reads the corpora of the scenario in a directory: the progress of this search, and the kept
+// runs of all corpora.
 func (c *Corpus) read(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*"+corpusExtension))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A guided search continues with the runs that the corpora of all shards have kept.
+// A guided search continues with the kept runs of all shards.
 func TestACorpusIsKeptAndReadAgain(t *testing.T) {
 	dir := t.TempDir()
 	search := func(shard int) *Search {

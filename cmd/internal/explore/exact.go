@@ -28,14 +28,14 @@ func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
 	return cut{join(0, at.from), strings.TrimSuffix(join(at.from, at.to), "\n") + "\n", join(at.to, len(lines))}, true
 }
 
-// pause returns a step with the same indentation in which ten minutes pass.
+// pause returns a step of ten minutes, with the same indentation.
 func (c cut) pause() string {
 	indent, _, _ := strings.Cut(c.step, "- ")
 	return indent + "- advance: 10m\n"
 }
 
 // again repeats the run of a finding with another text of its scenario; nil if the choices do not
-// fit the text.
+// fit this text.
 func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) *scenario.Result {
 	subject, err := newSubject(s.file, []byte(text), o)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) 
 	return result
 }
 
-// judgeWait decides the responsibility for a wait of a finding's scenario that times out, if the
-// wait is for something that faults and other orders may leave out. The step is counted from 0.
+// judgeWait decides whether the scenario is responsible for a wait that times out, if faults and
+// other orders may legitimately skip the awaited state. The step is counted from 0.
 func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step int) {
 	c, ok := s.cutAt(text, step)
 	if !ok {
@@ -67,10 +67,10 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 	}
 }
 
-// judgeRest decides by the other failures of the run if the scenario pauses for ten minutes instead
-// of waiting for a call or an event, since calls and events are only means to an end. If there are
-// none, apart from other over-specific expectations, the end was reached in another way or was not
-// needed, and the scenario is responsible.
+// judgeRest pauses for ten minutes instead of waiting for a call or an event, and decides by the
+// remaining failures. Calls and events are only means to an end. If no failure remains, apart from
+// other over-specific expectations, the run reached the end in another way, and the scenario is
+// responsible.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	result := s.again(ctx, f, text, s.options)
 	if result == nil {
@@ -96,7 +96,7 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 }
 
 // isPassing reports whether a step waits for a transient state, such as the error of a first
-// attempt: in the calm run, the same wait two steps and ten minutes later times out.
+// attempt. In the calm run, such a wait times out if it comes two steps and ten minutes later.
 func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	subject, err := newSubject(s.file, []byte(text), s.options)
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 }
 
 // judgeEnd detects a scenario that ends before a component retries after a fault: with ten more
-// minutes there is no failure.
+// minutes it does not fail.
 func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.AskedAgain) {
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 // Given a scenario that waits for a transient state, when faults skip this state, then the scenario
-// is responsible, since it expects too much.
+// is responsible, because its expectation is too strict.
 func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/replication-destination.yaml", fault.Lost, "'destination info pending retrieval'")
 	assert.Equal(t, verdict.Scenario, f.Blame)
@@ -24,8 +24,8 @@ func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 	assert.False(t, f.Fails())
 }
 
-// Given a scenario that waits for a call, when nothing is wrong without this call, then the
-// expectation is too strict. When Kubernetes leaves something behind, as a provisioner does that is
+// Given a scenario that waits for a call, when the run is correct without this call, then the
+// expectation is too strict. When Kubernetes leaves something behind, like a provisioner that is
 // killed before it has written its volume, then the leftover is the failure.
 func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 	f := findIn(t, "../../../scenarios/facts/claim-deleted-in-create.yaml", fault.API, "DeleteVolume")
@@ -38,8 +38,8 @@ func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 	assert.False(t, f.Fails())
 }
 
-// Given a job of CSI-Addons with failing calls, when the job has ended in another state than the
-// scenario waits for, then it keeps this state, which is a known hazard. A-RS-3 A-EKR-1
+// Given a job of CSI-Addons with failing calls, when the job has ended in a state other than the
+// awaited one, then it keeps this state, which is a known hazard. A-RS-3 A-EKR-1
 func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/key-rotation.yaml", fault.Lost, "object.status.retries == 1")
 	assert.Equal(t, verdict.Kubernetes, f.Blame)

@@ -20,7 +20,7 @@ import (
 
 const scenarios = "../../../scenarios/explore"
 
-// fileOf returns the file of a scenario to be explored, or of one of the tests' own.
+// fileOf returns the file of a scenario for searches, or of a scenario of the tests.
 func fileOf(name string) string {
 	if strings.HasPrefix(name, "testdata/") {
 		return name + ".yaml"
@@ -63,7 +63,7 @@ func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *sc
 }
 
 // The attachment is lost when the driver is killed during a second call that attaches the volume.
-// This takes a stale view, which causes the call, and a fault.
+// This requires a stale view, which causes the call, and a fault.
 func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
 	o := usual(200)
 	o.Space.Kinds = []fault.Kind{fault.Killed}
@@ -84,7 +84,7 @@ func TestASoundDriverHasNoFinding(t *testing.T) {
 	}
 }
 
-// The same seeds have the same findings, however many workers there are.
+// The same seeds have the same findings with any number of workers.
 func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
 	stories := func(strategy string, jobs int) (all []string) {
 		o := usual(130)
@@ -106,7 +106,7 @@ func TestASearchIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-// A guide adds faults to more runs once runs have reached new states.
+// A guide adds faults to more runs after runs have reached new states.
 func TestAGuidedSearchReachesMoreThanItsFirstRuns(t *testing.T) {
 	reached := func(runs int) int {
 		o := usual(runs)
@@ -154,7 +154,7 @@ func TestAScenarioThatFailsCalmlyIsNotSearched(t *testing.T) {
 	assert.Zero(t, s.Runs)
 }
 
-// A search looks for violations of the scenario's invariants, and reports statements of sometimes
+// A search looks for violations of the scenario's invariants. It reports statements of sometimes
 // that were true in no run.
 func TestInvariantsOfTheScenarioAreSearchedFor(t *testing.T) {
 	text := append(textOf(t, "lifecycle"), `

@@ -36,7 +36,7 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 }
 
 // FileOf is a finding of a search, to be written into a directory. It holds the search's scenario
-// or, if fewer steps suffice, the smaller one.
+// or, if a smaller scenario suffices, the smaller one.
 func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	path, err := relative(dir, s.file)
 	if err != nil {

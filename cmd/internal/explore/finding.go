@@ -14,25 +14,26 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Finding is a failure, and the choices that show it.
+// Finding is a failure with the choices that show it.
 type Finding struct {
 	*explore.Finding
-	// Blame is the responsible party, and Story the events of the shrunk run, in order; both are
-	// set when the search is over.
+	// Blame is the responsible party, and Story has the events of the shrunk run in order. Both are
+	// set at the end of the search.
 	Blame verdict.Blame
 	Story []*trace.Event
-	// Scenario is the text of a smaller scenario that shows it, with Steps steps; nil without one.
+	// Scenario is the text of a smaller scenario that shows the finding, with Steps steps; nil if
+	// there is none.
 	Scenario []byte
 	Steps    int
 	// Hazards are the hazards of Kubernetes in the shrunk run. Late is the time until an awaited
 	// condition is met when the run waits longer; 0 if it is never met.
 	Hazards []*blame.Hazard
 	Late    time.Duration
-	// Never is set if the condition is not met by a longer wait, either.
+	// Never is set if a longer wait does not help either.
 	Never bool
-	// Instead is the verdict on the driver in the run that waited longer; "" for none.
+	// Instead is the verdict on the driver in the run with the longer wait; "" for none.
 	Instead string
-	// Left is the leftover of Kubernetes in a run that does not wait for a missing call or event;
+	// Left is the leftover of Kubernetes in a run that does not wait for the missing call or event;
 	// "" for none.
 	Left string
 }
@@ -103,7 +104,7 @@ func (f *Finding) IsUnexplained() bool {
 	return f.Blame == verdict.Kubernetes && !slices.ContainsFunc(f.Choices, isBelated) && blame.Unexplained(f.Verdict, f.Hazards, f.Never)
 }
 
-// OfRun returns the finding as it appears in the run with the fewest choices.
+// OfRun returns the finding in the form that it has in the run with the fewest choices.
 func (f *Finding) OfRun() check.Finding {
 	of := f.More.(shown).finding
 	of.Name = f.Name

@@ -43,7 +43,7 @@ type content interface {
 	choices() iter.Seq2[string, []explore.Choice]
 }
 
-// load reads a file. Users may have changed it. Errors begin with what, the name of its kind.
+// load reads a file. Users may have changed it. Errors begin with the given name of the kind.
 func load(what, name string, into content) error {
 	text, err := strict.ReadFile(name)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// shownByKind lists, for each kind of fault by itself, a mistake that it shows.
+// shownByKind lists, for each kind of fault, a mistake that faults of this kind alone reveal.
 var shownByKind = map[fault.Kind]struct {
 	mistake
 	takes string
@@ -39,13 +39,13 @@ var shownByKind = map[fault.Kind]struct {
 }
 
 // Given a driver or a program of Kubernetes with a mistake that no calm run shows, when faults of
-// one kind happen, then the mistake is found with such a fault, and its party is responsible.
-// Without the mistake, no driver is responsible.
+// one kind happen, then such a fault reveals the mistake, and the search names the responsible
+// party. Without the mistake, no driver is responsible.
 func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 	const soundRuns = 30
 	for _, kind := range fault.Kinds() {
 		if slices.Contains([]fault.Kind{fault.Halfway, fault.Services, fault.Mounts, fault.Upgrades}, kind) {
-			continue // they hit programs alone
+			continue // they affect only programs
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			m, ok := shownByKind[kind]
@@ -101,9 +101,9 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 	return result
 }
 
-// Given a driver with a mistake that shows only when objects are deleted or created again, when a
-// user or an administrator does that to running workloads, then the mistake is found. With a sound
-// driver, everything reaches the state that the scenario expects.
+// Given a driver with a mistake that shows only when objects are deleted or recreated, when a user
+// or an administrator does that to running workloads, then the search finds the mistake. With a
+// sound driver, everything reaches the state that the scenario expects.
 func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 	for action, by := range map[fault.Action]struct{ call, faulty, want string }{
 		fault.PodsAgain:      {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
@@ -128,7 +128,7 @@ func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
 	}
 }
 
-// Two users that scale a workload to zero for a while do not leave it there.
+// Two users that scale a workload to zero for a while do not leave it at zero.
 func TestWorkloadsThatTwoScaleComeBack(t *testing.T) {
 	assert.Empty(t, meanwhile(t, "testdata/staying", nil, at{"NodeStageVolume", fault.Scales}, at{"NodeUnstageVolume", fault.Scales}).Failures)
 }

@@ -14,8 +14,8 @@ import (
 // never.
 const patience = time.Hour
 
-// waitLonger repeats the shrunk run of a timeout with longer waits, and records how long the
-// condition takes, or that it is never met.
+// waitLonger repeats the shrunk run of a timeout with longer waits, and records the time until the
+// condition is met, or that it is never met.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.Progress) {
 		return
@@ -45,7 +45,8 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	}
 }
 
-// textOf returns the scenario that fits a finding's choices: its own smaller one, if there is one.
+// textOf returns the scenario of a finding's choices: the finding's own smaller scenario, if there
+// is one.
 func (s *Search) textOf(f *Finding) string {
 	if f.Scenario != nil {
 		return string(f.Scenario)
@@ -53,8 +54,8 @@ func (s *Search) textOf(f *Finding) string {
 	return string(s.text)
 }
 
-// blameBy makes the driver responsible if it is in the run that waited longer: retries may need
-// more time until they fail for good.
+// blameBy makes the driver responsible if the run with the longer wait blames it. Retries may need
+// more time until they fail permanently.
 func (f *Finding) blameBy(longer *scenario.Result) {
 	shown := check.Shown(longer)
 	ofDriver := func(other check.Finding) bool { return other.Name != f.Name && other.Blame() == verdict.Driver }

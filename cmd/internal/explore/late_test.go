@@ -34,8 +34,8 @@ func found(t *testing.T, text string, runs int) *Finding {
 
 // Given a volume that moves to another node. When kube-controller-manager is killed between two of
 // its writes, the node's status no longer lists the volume, and the attachment is not yet deleted.
-// Then the pod waits for longer than four minutes: the controller takes the volume for mounted
-// until the node's next report, and csi-attacher backs off. No driver is responsible, and the known
+// Then the pod waits for more than four minutes: the controller regards the volume as mounted until
+// the node's next report, and csi-attacher backs off. No driver is responsible, and the known
 // hazards of Kubernetes are named. C-ADC-6 C-ADC-40 C-ATT-3
 func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
@@ -53,8 +53,8 @@ func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 	assert.Empty(t, blame.Hazards(calm.Trace, calm.VirtualTime), "none befalls a calm run")
 }
 
-// Given a kubelet that does not repeat a status update that the API server rejected, when a pod is
-// therefore never seen running, then no known hazard explains it.
+// Given a kubelet that does not repeat a rejected status update, when the API therefore never shows
+// a running pod, then no known hazard explains it.
 func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	seeded.Plant(t, seeded.StatusWrittenOnce)
 	o := usual(1)
@@ -67,7 +67,7 @@ func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 	assert.True(t, f.Fails())
 }
 
-// Given a driver that rejects an attachment which it has already made. When its first answer comes
+// Given a driver that rejects an attachment that it has already made. When its first answer comes
 // too late, and the scenario ends before the next attempt, then the driver is still responsible: a
 // longer run shows it.
 func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {

@@ -20,7 +20,7 @@ type MergedSearch struct {
 	Scenario, Strategy string
 	Seed               uint64
 	Runs, Kept         int
-	// Shards is the number of its shards, Missing lists the shards without a corpus.
+	// Shards is the number of shards, and Missing lists the shards without a corpus.
 	Shards  int
 	Missing []int
 }
@@ -81,7 +81,7 @@ func (m *Merged) readCorpora(dir string) error {
 	return nil
 }
 
-// searchOf is the search of which a corpus is a shard.
+// searchOf returns the search to which a corpus belongs as a shard.
 func (m *Merged) searchOf(c *Corpus) *MergedSearch {
 	is := func(s MergedSearch) bool {
 		return s.Scenario == c.Scenario && s.Strategy == c.Strategy && s.Seed == c.Seed && s.Shards == c.Shards

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Given a driver that takes a target for deleted if stat(2) fails. When mounted file systems fail,
-// then the search finds the mount that stays. A sound driver has no finding.
+// Given a driver that takes a failing stat(2) as proof that the target was deleted. When mounted
+// file systems fail, then the search finds the mount that stays. A sound driver has no finding.
 func TestASearchHasMountedFileSystemsFail(t *testing.T) {
 	hostdir := buildHostdir(t)
 	const runs = 20

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// place returns a directory in memory for the files of runs with driver programs, if they fit.
-// Creating and removing files on a disk takes a fifth of the time of such a run.
+// place returns a directory in memory for the files of runs with driver programs, if the memory
+// suffices. Creating and removing files on a disk takes a fifth of the time of such a run.
 func (s *Search) place() (*workdir.Memory, error) {
 	o := s.options.Run
 	if !s.subject.scenario.HasPrograms() || o.WorkDir != "" || o.Isolation == sim.None {

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Given a search of a driver program with small volumes, then its runs keep their files in memory,
+// Given a search of a driver program with small volumes, then its runs keep their files in memory
 // unless a work directory is given. A driver in the process has no files.
 func TestRunsOfProgramsAreInMemoryIfTheyFit(t *testing.T) {
 	if !namespaces.Entered() {

@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// variable is set in processes of this program that make runs, to the number of their jobs.
+// variable is set in child processes of this program that make runs. Its value is the number of
+// their jobs.
 const variable = "CSISIM_RUNS"
 
 // MakesRuns reports whether this process was started to Serve.
@@ -81,7 +82,7 @@ type way struct {
 	read    *gob.Decoder
 }
 
-// Make has a run made in the process. If ctx ends, the run is aborted.
+// Make makes a run in the process. If ctx ends, the run is aborted.
 func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 	defer context.AfterFunc(ctx, w.Close)()
 	var a answer

@@ -18,15 +18,15 @@ import (
 )
 
 // processes are child processes of this program that make runs, one on each processor. On one
-// processor, a run, its driver's programs and their server run in turn; on two processors they wake
-// each other all the time. With two processors, this makes a third more runs.
+// processor, a run, its driver's programs and their server take turns; on two processors they
+// constantly wake each other. With two processors, this increases the number of runs by a third.
 type processes []*process
 
 // process makes runs for as many jobs as it has connections.
 type process struct {
 	ways    []*os.File // those that no job uses yet
 	command *exec.Cmd
-	ended   chan struct{} // closed when it has
+	ended   chan struct{} // closed when the process has ended
 	how     error
 }
 
@@ -70,7 +70,7 @@ func startProcess(cpu, jobs int) (*process, error) {
 	command.Stderr = os.Stderr
 	defer func() {
 		for _, theirs := range command.ExtraFiles {
-			_ = theirs.Close() // the process has it
+			_ = theirs.Close() // the process has its own copy
 		}
 	}()
 	p := &process{command: command, ended: make(chan struct{})}
@@ -100,7 +100,7 @@ func (p *process) leave() {
 	}
 }
 
-// end returns the error of a process that is about to end; nil if it does not.
+// end returns the error of a process that is about to end; nil if it continues.
 func (p *process) end() error {
 	select {
 	case <-p.ended:
@@ -119,7 +119,7 @@ func newWay() (ours, theirs *os.File, err error) {
 	return os.NewFile(uintptr(pair[0]), "runs"), os.NewFile(uintptr(pair[1]), "runs"), nil
 }
 
-// on starts a program on one processor; its child processes stay on the same one.
+// on starts a program on one processor. Its child processes stay on that processor.
 func on(cpu int, start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -39,7 +39,8 @@ func TestProcessesMakeRunsWithPrograms(t *testing.T) {
 	assert.Empty(t, processesThatMakeRuns(t))
 }
 
-// failing returns the names of the failures; hazards vary with the time that programs take.
+// failing returns the names of the failures. It omits hazards, which vary with the duration of
+// programs.
 func failing(s *Search) []string {
 	return namesOf(slices.DeleteFunc(slices.Clone(s.Findings), func(f *Finding) bool { return !f.Fails() }))
 }
@@ -83,7 +84,7 @@ func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
 	assert.Empty(t, processesThatMakeRuns(t))
 }
 
-// processesFor returns how many processes make the runs of a number of jobs.
+// processesFor returns the number of processes for a number of jobs.
 func processesFor(t *testing.T, jobs int) int {
 	cpus, err := processors()
 	require.NoError(t, err)
@@ -101,7 +102,7 @@ func processesThatMakeRuns(t *testing.T) (pids []int) {
 	for _, stat := range stats {
 		var pid, parent int
 		var state string
-		text, _ := os.ReadFile(stat) // empty for one that has ended
+		text, _ := os.ReadFile(stat) // empty after its end
 		_, after, _ := strings.Cut(string(text), ") ")
 		if n, _ := fmt.Sscan(after, &state, &parent); n < 2 || parent != os.Getpid() {
 			continue

@@ -25,11 +25,11 @@ func withProgram(t testing.TB, scenario, hostdir string, flags ...string) []byte
 	return []byte(strings.Replace(string(textOf(t, scenario)), "mock: {}", program, 1))
 }
 
-// Given a driver program that fails when a mount is in use, or after it was killed during a call,
-// when such faults happen halfway through its calls, then the search finds the failure with one of
+// Given a driver program that fails when a mount is in use, or after it was killed during a call.
+// When such faults happen halfway through its calls, then the search finds the failure with one of
 // them, and the driver is responsible. A sound driver tolerates all of them.
 func TestAProgramIsDisturbedHalfway(t *testing.T) {
-	const halfway = 40 // runs: each fault by itself, and some together
+	const halfway = 40 // runs: each single fault, and some together
 	hostdir := buildHostdir(t)
 	o := usual(halfway)
 	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Halfway}, 2
@@ -55,7 +55,7 @@ func TestAProgramIsDisturbedHalfway(t *testing.T) {
 func TestPairsOfFaultsShowWhatNoSingleFaultDoes(t *testing.T) {
 	hostdir := buildHostdir(t)
 	text := withProgram(t, "lifecycle", hostdir, "--broken=unstage-forgives-after-restart")
-	o := usual(40) // each fault by itself, and some together
+	o := usual(40) // each single fault, and some together
 	o.Space.Kinds, o.Jobs, o.Space.Budget = []fault.Kind{fault.Halfway}, 2, 1
 	singles, err := Of(context.Background(), fileOf("lifecycle"), text, o)
 	require.NoError(t, err)

@@ -13,8 +13,8 @@ import (
 // mostReductions bounds the scenarios that are tried for one finding.
 const mostReductions = 60
 
-// reduce removes steps, objects and nodes from the scenario of a finding, as long as the rest
-// passes calmly and shows the finding with the same choices.
+// reduce removes steps, objects and nodes from the scenario of a finding. The rest must pass calmly
+// and show the finding with the same choices.
 func (s *Search) reduce(ctx context.Context, f *Finding) {
 	r := &reduction{search: s, finding: f, text: string(s.text)}
 	for r.removeAny(ctx) {
@@ -35,8 +35,8 @@ type reduction struct {
 	trials  int
 }
 
-// removeAny removes each part that is not needed, the last one first; it reports whether there was
-// one.
+// removeAny removes each part that is not needed, starting with the last one. It reports whether it
+// removed any.
 func (r *reduction) removeAny(ctx context.Context) bool {
 	removed := false
 	for i := len(partsOf(r.search.file, r.text)) - 1; i >= 0; i-- {
@@ -51,7 +51,7 @@ func (r *reduction) removeAny(ctx context.Context) bool {
 	return removed
 }
 
-// attempt takes a smaller scenario if it suffices.
+// attempt keeps a smaller scenario if it still shows the finding.
 func (r *reduction) attempt(ctx context.Context, text string) bool {
 	if r.trials >= mostReductions || ctx.Err() != nil || text == r.text {
 		return false
@@ -79,8 +79,8 @@ func (r *reduction) attempt(ctx context.Context, text string) bool {
 // part is a range of lines of a scenario, counted from 0.
 type part struct{ from, to int }
 
-// partsOf returns the steps of a scenario and, for steps with several objects, all but the first of
-// these.
+// partsOf returns the steps of a scenario. For steps with several objects, it returns all objects
+// but the first.
 func partsOf(file, text string) (parts []part) {
 	lines := strings.SplitAfter(text, "\n")
 	for _, step := range stepsOf(file, text) {
@@ -99,7 +99,7 @@ func partsOf(file, text string) (parts []part) {
 	return parts
 }
 
-// stepsOf returns the lines of each step, if each begins a line of its own.
+// stepsOf returns the lines of each step, if each step begins on its own line.
 func stepsOf(file, text string) (steps []part) {
 	s, err := scenario.Parse(file, []byte(text))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Of the life of a volume, a finding keeps only the required steps, and one node.
+// From the life of a volume, a finding keeps only the required steps, and one node.
 func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
 	o := usual(12)
 	o.Space.Kinds = []fault.Kind{fault.Repeated}

@@ -24,12 +24,12 @@ import (
 
 var allOrders = flag.Bool("all-orders", false, "compare reduced and unreduced searches of longer scenarios, too")
 
-// counted matches numbers that depend on the order in which objects were written, which commutes.
+// counted matches numbers that depend on the order of commuting writes.
 var counted = regexp.MustCompile(`"(uid|resourceVersion|managedFields)":("[^"]*"|\[[^]]*\])|[0-9a-f]{8}-0000-4000-8000-[0-9a-f]{12}`)
 
-// histories returns the history of each volume and each object in a run: the calls to each driver
-// about it with their answers, and all states of the object, in order. The order of events of
-// different objects is ignored.
+// histories returns the history of each volume and object in a run: the calls about it with their
+// answers, by driver, and all states of the object, in order. The order of events of different
+// objects is ignored.
 func histories(events []*trace.Event) string {
 	all := map[string]string{}
 	for _, e := range events {
@@ -99,14 +99,13 @@ func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[
 	return w.seen, found
 }
 
-// The runs that are left out, because they only reorder steps that commute, end like runs that are
-// made.
+// The runs that are left out only reorder commuting steps, so they end like runs that are made.
 func TestAReducedSearchReachesEveryEndThatAnUnreducedOneReaches(t *testing.T) {
 	lost := fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}
 	tests := []struct {
 		name  string
 		space fault.Space
-		runs  int // of the unreduced search; 0 is all
+		runs  int // of the unreduced search; 0 means all
 	}{
 		{"testdata/started", fault.Space{}, 400},
 		{"testdata/started", fault.Space{}, 0},

@@ -42,7 +42,7 @@ func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
 	}
 }
 
-// A choice is found again although more, or less, happens before it.
+// A choice is found again even if more or fewer steps happen before it.
 func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	text := append(textOf(t, "lifecycle", "attach-not-idempotent"), "- advance: 1m\n"...)
 	subject, err := newSubject("x.yaml", text, usual(1))

@@ -67,7 +67,7 @@ func outcomeOf(r *scenario.Result) explore.Outcome {
 }
 
 // Compare makes a run of a search twice, and compares events and traces. If these differ, the
-// outcome is that of a separate run, which does not fail because of the difference.
+// outcome is that of a separate run, because the difference must not fail the run.
 func (s *subject) Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first explore.Outcome, difference, err error) {
 	twice := s.options
 	twice.CheckDeterminism = true

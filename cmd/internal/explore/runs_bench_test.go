@@ -32,18 +32,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// BenchmarkExplore measures the number of runs of a search that a core makes per second. The runs
-// are the life of a volume, with faults and a driver in the process, with one pod on one node, and
-// with a pod that moves to another node. At least 600 of the former; 1,000 would be better. Calm
-// runs and the runs of findings are additional; a sound driver has few of them.
+// BenchmarkExplore measures how many runs of a search one core makes per second. The runs are a
+// volume's life with faults and a driver in the process: with a pod on one node, and with a pod
+// that moves to another node. The former must reach 600 and should reach 1,000. Calm runs and the
+// runs of findings come on top; a sound driver has few of them.
 func BenchmarkExplore(b *testing.B) {
 	for _, life := range []struct{ name, scenario string }{{"basic", "testdata/basic"}, {"move", "lifecycle"}} {
 		b.Run(life.name, func(b *testing.B) { exploreLife(b, life.scenario, textOf(b, life.scenario)) })
 	}
 }
 
-// BenchmarkExploreProgram is BenchmarkExplore with a driver program, which each run starts anew:
-// the processor time of the programs counts, too. At least 20 would be good.
+// BenchmarkExploreProgram is BenchmarkExplore with a driver program. Each run starts the program,
+// and the programs' processor time counts, too. At least 20 would be good.
 func BenchmarkExploreProgram(b *testing.B) {
 	exploreLife(b, "lifecycle", withProgram(b, "lifecycle", buildHostdir(b)))
 }
@@ -61,8 +61,8 @@ func exploreLife(b *testing.B, scenario string, text []byte) {
 	b.ReportMetric(float64(s.Runs)/used.Seconds(), "runs/cpu-s")
 }
 
-// computed returns the processor time that this process and its ended children have used so far,
-// including garbage collection.
+// computed returns the processor time, including garbage collection, of this process and its exited
+// children.
 func computed(b *testing.B) (all time.Duration) {
 	b.Helper()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

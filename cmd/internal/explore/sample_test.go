@@ -16,7 +16,7 @@ func TestRunsOfTheSampleComeAgainAsTheyWere(t *testing.T) {
 	assert.NoError(t, s.Sample.First)
 }
 
-// A strategy that decides differently the second time makes runs that are not deterministic.
+// A strategy with different decisions the second time makes runs that are not deterministic.
 func TestRunsThatPartAreToldFromThoseThatComeAgain(t *testing.T) {
 	subject, err := newSubject(fileOf("lifecycle"), textOf(t, "lifecycle"), usual(1))
 	require.NoError(t, err)

@@ -28,12 +28,12 @@ type Options struct {
 	// Run holds the options of each run, except its strategy and its faults.
 	Run scenario.RunOptions
 	// Processes makes runs with driver programs in child processes of this program, one on each
-	// processor, in which MakesRuns is true and Serve is called. They use these fields of Run:
+	// processor. There MakesRuns is true and Serve is called. They use these fields of Run:
 	// WorkDir, Isolation, Patience, WaitForDriver, HostPaths and Strict. Default: all runs are made
 	// in this process.
 	Processes bool
-	// Corpus is a directory that stores the progress of the search, for a later search that
-	// continues. Default: none.
+	// Corpus is a directory with the progress of the search, so that a later search can continue
+	// it. Default: none.
 	Corpus string
 	// Progress is called after every run, and when a finding has been shrunk.
 	Progress func(*Search)
@@ -41,7 +41,7 @@ type Options struct {
 
 // Search is a search of one scenario with its findings so far.
 type Search struct {
-	// Calm is the run without faults; the search has not begun if it failed.
+	// Calm is the run without faults. If it failed, the search has not begun.
 	Calm *scenario.Result
 	// Runs counts the runs that have ended.
 	Runs int
@@ -49,16 +49,16 @@ type Search struct {
 	Findings []*Finding
 	// States counts the abstract states that the runs have reached.
 	States int
-	// Happened counts the faults that have happened of the Possible faults in the calm run.
+	// Possible faults are the faults of the calm run, and Happened counts those that have happened.
 	Happened, Possible int
 	// Complete is set if the strategy exhaustive has made every run within its bounds.
 	Complete bool
-	// LeftOut counts the runs that the strategy exhaustive has left out, because each is equivalent
-	// to one that was made.
+	// LeftOut counts the runs that the strategy exhaustive has left out. Each of them is equivalent
+	// to a run that was made.
 	LeftOut int
 	// Sample is the comparison of runs that were made twice.
 	Sample explore.Sample
-	// Elapsed is the wall time that they took.
+	// Elapsed is the wall time of these runs.
 	Elapsed time.Duration
 
 	options Options
@@ -71,8 +71,9 @@ type Search struct {
 	usage   usage
 }
 
-// Of searches the scenario of a file with this text. When ctx ends, it returns the findings so far.
-// The error is for a run that could not be made; the search then ends with the findings before it.
+// Of searches the scenario that a file with this text describes. When ctx ends, it returns the
+// findings so far. The error is for a run that could not be made. The search then ends with the
+// previous findings.
 func Of(ctx context.Context, file string, text []byte, o Options) (*Search, error) {
 	o.Shards = max(o.Shards, 1)
 	if o.Runs > 0 {
@@ -187,5 +188,5 @@ func (s *Search) keepCorpus(found *explore.Search) error {
 	return s.corpus.write(s.options.Corpus)
 }
 
-// Before returns the number of runs that earlier searches had made.
+// Before returns the number of runs of earlier searches.
 func (s *Search) Before() int { return s.before }

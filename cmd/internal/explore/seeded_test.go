@@ -18,10 +18,10 @@ import (
 // mistake is a mistake of the mock driver or of Kubernetes' own programs that no calm run shows.
 type mistake struct {
 	name, scenario, want string
-	own                  seeded.Mistake // 0: it is the driver's, one of mock.Misbehaviours
+	own                  seeded.Mistake // 0: one of the driver's, from mock.Misbehaviours
 }
 
-// rare lists the mistakes that take hundreds of runs to find; only make explore-bench looks for
+// rare lists the mistakes that take hundreds of runs to find. Only make explore-bench searches for
 // them.
 var rare = []string{"forget-attachment-on-restart", "kubelet-writes-status-once"}
 
@@ -60,7 +60,7 @@ var mistakes = []mistake{
 	{"kubelet-writes-status-once", "lifecycle", "timed out waiting for the condition: pod … in phase Running", seeded.StatusWrittenOnce},
 }
 
-// plant makes the mistake for the test and returns the text of the scenario that shows it.
+// plant plants the mistake for the test and returns the text of the scenario that shows it.
 func (m mistake) plant(t testing.TB) []byte {
 	if m.own != 0 {
 		seeded.Plant(t, m.own)
@@ -72,7 +72,7 @@ func (m mistake) plant(t testing.TB) []byte {
 // shortStory is the number of choices that people can grasp as a story.
 const shortStory = 4
 
-// enough is the number of runs that show each of the mistakes.
+// enough is a sufficient number of runs to show each of the mistakes.
 const enough = 2000
 
 // find searches until there is a finding of that name with a short story.

@@ -12,12 +12,12 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Given a driver that keeps its volumes at a service, and requests another one after its connection
-// was reset, when requests fail, then the search finds the orphaned volume. A sound driver has no
-// finding.
+// Given a driver that keeps its volumes at a service and requests another volume after a reset of
+// its connection, when requests fail, then the search finds the orphaned volume. A sound driver has
+// no finding.
 func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
 	httpdir := builtDriver(t, "httpdir")
-	const runs = 40 // each fault by itself, and some together
+	const runs = 40 // each single fault, and some together
 	o := usual(runs)
 	o.Space.Kinds, o.Jobs = []fault.Kind{fault.Services}, 2
 	for defect, found := range map[string]bool{"": false, "reset-makes-again": true} {

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// met records which statements of a scenario's sometimes were true in the runs of a search.
+// met records which statements in the scenario's sometimes were true in the runs of a search.
 type met struct {
 	statements []scenario.Statement
 

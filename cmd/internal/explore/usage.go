@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// usage sums up the resources that driver programs used and left, in all runs of a search, also
-// simultaneous ones.
+// usage sums up the resources that driver programs used, and their leftovers, in all runs of a
+// search, including simultaneous ones.
 type usage struct {
 	mu sync.Mutex
 	check.Usage
@@ -20,7 +20,7 @@ func (u *usage) add(run []sim.Usage) {
 	u.Add(run)
 }
 
-// Usage renders the resources that driver programs used and left, a line each.
+// Usage renders the resources that driver programs used, and their leftovers, one per line.
 func (s *Search) Usage() []string {
 	s.usage.mu.Lock()
 	defer s.usage.mu.Unlock()

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestSimulatedRunsEqualTheRecordings runs the scenario of each recording and compares the traces
-// on every level. A level that differs must be in the list of open differences, with the reason; a
-// level that agrees must not.
+// on every level. The list of open differences has each level that differs, with the reason, and no
+// level that agrees.
 func TestSimulatedRunsEqualTheRecordings(t *testing.T) {
 	found, open := map[string]*diff.Report{}, readOpen(t)
 	for _, name := range recordings(t) {

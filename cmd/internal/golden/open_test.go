@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/diff"
 )
 
-// openList holds, by recording and level, the reason why a simulated run still differs; a recording
+// openList holds, by recording and level, the reason why a simulated run still differs. A recording
 // without levels has no scenario yet. The list may only shrink: -update removes levels that agree.
 type openList map[string]map[diff.Level]string
 

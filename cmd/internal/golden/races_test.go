@@ -61,7 +61,7 @@ var races = []race{
 type course struct {
 	calls    map[string]int // that reached the driver, by method
 	warnings map[string]int // by reason
-	// When the volume was attached, and SuccessfulAttachVolume emitted; in ms.
+	// The times at which the volume was attached and SuccessfulAttachVolume was emitted, in ms.
 	attached, got int64
 }
 
@@ -89,8 +89,8 @@ func raceSection(t *testing.T) string {
 
 var seedColumn = regexp.MustCompile(`(?m)\| \d+ \|$`)
 
-// withoutSeeds returns the page without the seeds of races: any change to the simulation may change
-// the first seed with an outcome.
+// withoutSeeds returns the page without the seeds of races. Any change to the simulation may change
+// the first seed of an outcome.
 func withoutSeeds(page string) string { return seedColumn.ReplaceAllString(page, "| seed |") }
 
 // seeds returns the first seed with each outcome, 0 for none.

@@ -141,8 +141,8 @@ func TestADefectOfANewReleaseIsFoundAfterTheUpgrade(t *testing.T) {
 	assert.Contains(t, result.Failures[0].Verdict.Text, "CSI spec violated: NodeUnpublishVolume has no effect: 1 mounted still: ")
 }
 
-// A search makes thousands of runs: the memory of a program in each of them is bounded, and its
-// leftovers are named.
+// A search makes thousands of runs. It bounds the memory of a program in each of them, and names
+// the program's leftovers.
 func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 	withHostdir(t)
 	s := withBroken(t, "programs/hostdir-move.yaml", "stage-hoards-memory")
@@ -179,8 +179,8 @@ func named(text string) string {
 	return text
 }
 
-// A container that ends is restarted at once, then after 10 s, and so on. The report has the last
-// output of its program, before the wait that has failed since.
+// A container that ends is restarted immediately, then after 10 s, and so on. The report has the
+// last output of its program before the wait that failed.
 func TestADriverThatDiesIsRestartedLikeAContainer(t *testing.T) {
 	withHostdir(t)
 	result := runBroken(t, "programs/hostdir-move.yaml", "stage-panics")

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// podOfPlugin is the pod of a driver's node plugin: its socket, and further volumes.
+// podOfPlugin is the pod of a driver's node plugin, with its socket and further volumes.
 const podOfPlugin = `apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: hostdir}

@@ -31,10 +31,10 @@ var (
 // hangs.
 const endOfPair = 2 * time.Minute
 
-// TestRunsWithProgramsComeAgain makes each run twice: the actions of a driver's program enter a run
-// in an order that the strategy chooses, not the clock. The reference driver is deterministic. Runs
-// that differ because of the driver fail, too, unless a fault has killed it during a call. The test
-// prints a line for each pair when it ends, and one for all of them.
+// TestRunsWithProgramsComeAgain makes each run twice. The strategy, not the clock, chooses the
+// order in which the actions of a driver's program enter a run. The reference driver is
+// deterministic. Runs that differ because of the driver fail, too, unless a fault has killed it
+// during a call. The test prints a line for each pair when it ends, and one for all of them.
 func TestRunsWithProgramsComeAgain(t *testing.T) {
 	withHostdir(t)
 	if *loaded {
@@ -65,8 +65,8 @@ func TestRunsWithProgramsComeAgain(t *testing.T) {
 	}
 }
 
-// hasTime reports whether another pair fits into -for and into the timeout of go test, which would
-// end the test without results.
+// hasTime reports whether another pair fits into -for and into the timeout of go test. The timeout
+// would end the test without results.
 func hasTime(t *testing.T, began time.Time, longest time.Duration) bool {
 	needs := longest + 5*time.Second
 	if *fitting > 0 && time.Since(began)+needs > *fitting {
@@ -145,7 +145,7 @@ func burn(t *testing.T) {
 	}
 }
 
-// A driver with random answers is named together with the answer; csisim made no difference.
+// The report names a driver with random answers, and the answer. csisim itself made no difference.
 func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")
@@ -160,8 +160,8 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 }
 
 // The driver's threads decide which of two overlapping calls it executes first; differences between
-// runs after that are reported as such. Here the runs differ because the plugin has another node id
-// after its restart in each run.
+// runs after that are reported as such. Here the plugin returns another node id after its restart
+// in each run, so the runs differ.
 func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
 	withHostdir(t)
 	text, err := os.ReadFile("programs/hostdir-block.yaml")

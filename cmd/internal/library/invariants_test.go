@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// proof is a scenario that breaks an invariant with a mistake, and passes without it.
+// proof is a scenario that breaks an invariant by a mistake, and passes without the mistake.
 type proof struct {
 	scenario string         // default: the life of a volume that moves
 	faulty   string         // the mistake of the mock
@@ -33,7 +33,7 @@ const (
 	moved     = "programs/hostdir-move.yaml"
 )
 
-// proofs has one for each verdict.
+// proofs has one proof for each verdict.
 var proofs = map[string]proof{
 	"alive":             {scenario: moved, broken: "publish-exits"},
 	"own":               {head: "always: [{that: \"calls.all(c, c.code != 'Unavailable')\"}]\n", wrong: "fault: {call: NodeStageVolume, loseAnswer: true, times: 1}"},
@@ -76,7 +76,8 @@ func TestEachInvariantFiresAndIsSilent(t *testing.T) {
 	}
 }
 
-// expectedFailure and ownMistake are lines of a scenario that is broken by itself.
+// expectedFailure and ownMistake are lines of a scenario that fails without any mistake of a
+// driver.
 var (
 	expectedFailure = regexp.MustCompile(`(?m)^expect:(\n  | \{)fails: .*$`)
 	ownMistake      = regexp.MustCompile(`(?m)^    faulty: .*$`)

@@ -17,8 +17,7 @@ import (
 // seeds is the number of seeds for each scenario of the library. `make nightly` uses 200.
 var seeds = flag.Uint64("seeds", 2, "run the scenario library with the seeds 1 to N")
 
-// Scenarios expect only guarantees of Kubernetes, so they pass in every order of events, not only
-// in the calm one.
+// Scenarios expect only guarantees of Kubernetes. Therefore they pass in every order of events.
 func TestEveryScenarioPassesUnderEverySeed(t *testing.T) {
 	for _, file := range library(t) {
 		t.Run(strings.TrimSuffix(filepath.ToSlash(file), ".yaml"), func(t *testing.T) {
@@ -36,7 +35,7 @@ func TestEveryScenarioPassesUnderEverySeed(t *testing.T) {
 	}
 }
 
-// library returns all scenarios with mocks as drivers, except the large ones, which take minutes.
+// library returns all scenarios with mock drivers, except the large ones, which take minutes.
 func library(t *testing.T) []string {
 	t.Helper()
 	var files []string

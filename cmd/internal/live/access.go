@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// access gives clients the way to a live cluster.
+// access gives clients access to a live cluster.
 type access struct {
 	name string
 	// file is the kubeconfig named by a flag; "" selects the one that kubectl uses.
@@ -24,7 +24,7 @@ type access struct {
 	State
 }
 
-// grant adds the cluster to the kubeconfig and remembers it.
+// grant adds the cluster to the kubeconfig and records the change.
 func (a *access) grant() error {
 	file := kubeconfigFile(a.file)
 	err := withLock(file, func() error {
@@ -88,7 +88,7 @@ func Stop(name string) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_SH)
 }
 
-// ClusterIn returns the name of the one live cluster that a kubeconfig has.
+// ClusterIn returns the name of the only live cluster in a kubeconfig.
 func ClusterIn(file string) (string, error) {
 	config, err := clientcmd.LoadFromFile(file)
 	switch {

@@ -26,8 +26,8 @@ type missingRules struct {
 	rules      rbac.Missing
 }
 
-// authorize makes the cluster's API reject requests that no role allows, if the options say so, and
-// prints a line for each kind of rejected request of a service account.
+// authorize makes the cluster's API reject requests that no role allows, if the options require it.
+// It prints a line for each kind of rejected request of a service account.
 func (o Options) authorize(c *sim.Simulation) (*missingRules, error) {
 	missing := &missingRules{}
 	if o.Authorization != ByRoles {
@@ -52,7 +52,7 @@ func (m *missingRules) add(l rbac.Lack) (isNew bool) {
 	return m.rules.Add(l)
 }
 
-// print writes the rules that are still missing after the API has closed, in a form that can be
+// print writes the rules that are still missing when the API has closed, in a form that can be
 // pasted into roles.
 func (m *missingRules) print(out io.Writer) error {
 	m.lock.Lock()

@@ -141,7 +141,7 @@ func (r *relay) cut() {
 	}
 }
 
-// When a client with a terminal disconnects, its command ends, and the container is unchanged.
+// When a client with a terminal disconnects, its command ends, and the container is not affected.
 func TestACommandWhoseTerminalDisappearsEnds(t *testing.T) {
 	c := startBroken(t)
 	c.make(waitingPod, inPhase(corev1.PodRunning))

@@ -24,7 +24,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// hugeArchive writes an image with a file of size zeros; the sparse archive takes no disk space.
+// hugeArchive writes an image with a file of zeros of the given size. The archive is sparse and
+// takes no disk space.
 func hugeArchive(t *testing.T, at string, size int64) {
 	t.Helper()
 	var layer bytes.Buffer
@@ -56,8 +57,8 @@ func hugeArchive(t *testing.T, at string, size int64) {
 	require.NoError(t, file.Close())
 }
 
-// Given an image that takes long to unpack, when csisim is interrupted during the unpacking, then
-// csisim ends and nothing of the image is left.
+// Given an image that takes a long time to unpack, when csisim is interrupted during the unpacking,
+// then csisim ends and no part of the image remains.
 func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 	clitest.NeedsNamespaces(t)
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {

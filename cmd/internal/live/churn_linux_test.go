@@ -22,12 +22,12 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// churnVariable is the number of pods that the test of growth makes and deletes; make nightly sets
-// a large one.
+// churnVariable is the number of pods that the test of growth creates and deletes; make nightly
+// sets a large number.
 const churnVariable = "CSISIM_CHURN"
 
-// Given a live cluster, when pods with block volumes come and go, then csisim has no more
-// descriptors, threads and files than after the first ones.
+// Given a live cluster, when pods with block volumes are created and deleted, then csisim has no
+// more descriptors, threads and files than after the first ones.
 func TestALiveClusterStaysTheSameSize(t *testing.T) {
 	clitest.NeedsMounts(t)
 	t.Parallel() // the test mostly waits
@@ -70,7 +70,7 @@ const (
 // size is the use of the machine by a live cluster.
 type size struct{ descriptors, threads, processes, files, memoryMiB int }
 
-// size adds up the processes of csisim, but for those of its machines.
+// size adds up the processes of csisim, except those of its machines.
 func (c *programCluster) size() (s size) {
 	for _, pid := range csisims(c.t, c.command.Process.Pid) {
 		dir := fmt.Sprintf("/proc/%d", pid)
@@ -99,7 +99,7 @@ func (c *programCluster) size() (s size) {
 	return s
 }
 
-// csisims returns a process of csisim, and the one that it has started in namespaces.
+// csisims returns a process of csisim, and the process that it has started in namespaces.
 func csisims(t *testing.T, outer int) (pids []int) {
 	pids = []int{outer}
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", outer))

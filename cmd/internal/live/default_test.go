@@ -31,7 +31,8 @@ metadata: {name: s}
 spec: {source: {persistentVolumeClaimName: data}}
 `
 
-// The cluster without a file resizes and snapshots at once, and says which containers run nothing.
+// The cluster without a file supports resizing and snapshots immediately, and names the containers
+// without programs.
 func TestTheDefaultClusterHasAllForAFirstHour(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

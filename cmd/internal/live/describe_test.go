@@ -60,8 +60,8 @@ steps:
 `
 
 // kubectl describe describes every kind of object that concerns storage. The test looks for some
-// words of each description, in their order; runs of blanks count as one. Only kubectl since v1.34
-// describes attribute classes: see test/clients.
+// words of each description, in their order. Runs of blanks count as one blank. Only kubectl since
+// v1.34 describes attribute classes: see test/clients.
 func TestKubectlDescribesEveryKindOfStorage(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

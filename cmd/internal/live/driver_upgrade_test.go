@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// upgraded are the manifests of a driver; %s are the strategy of its DaemonSet and the tag of its
-// image.
+// upgraded are the manifests of a driver. Each %s is the strategy of its DaemonSet or the tag of
+// its image.
 const upgraded = `
 apiVersion: storage.k8s.io/v1
 kind: CSIDriver
@@ -56,7 +56,7 @@ spec:
 `
 
 // Given a driver that kubectl deploys as a DaemonSet. When its image is set, its manifests are
-// applied again, or it is rolled back, then its pods roll as on a real cluster, and each call has
+// applied again, or it is rolled back, then its pods roll as on a real cluster, and each call shows
 // the release that received it. C-DS-1 C-DS-3
 func TestKubectlRollsADriver(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
@@ -105,7 +105,7 @@ func TestKubectlRollsADriver(t *testing.T) {
 	rolled("v1")
 	registered()
 	l.kubectl("apply", "-f", manifests("maxSurge: 1, maxUnavailable: 0", "v2"))
-	rolled("v2") // an old pod ends last, and can remove the sockets at which its successor serves
+	rolled("v2") // an old pod ends last, and can remove its successor's sockets
 	assert.Regexp(t, `(?s)\n3 .*\n4 `, l.kubectl("-n", "kube-system", "rollout", "history", "daemonset/driver"))
 
 	var releases []string

@@ -1,6 +1,6 @@
 package live
 
-// InputError is a mistake of the user, such as a name that another cluster has.
+// InputError is a mistake of the user, such as a name that another cluster already has.
 type InputError struct{ error }
 
 func (e *InputError) Unwrap() error { return e.error }

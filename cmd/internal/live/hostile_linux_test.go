@@ -29,8 +29,8 @@ import (
 	"github.com/csisim/csisim/internal/image"
 )
 
-// The page says for each kind of program which ways lead to the machine, as root and as an ordinary
-// user. A hostile driver and hostile pods try each way.
+// The page lists, for each kind of program, the ways that lead to the machine, as root and as an
+// ordinary user. A hostile driver and hostile pods try each way.
 func TestProgramsReachOfTheMachineWhatThePageSays(t *testing.T) {
 	needsNetworks(t)
 	if !clitest.IsRoot() {
@@ -70,7 +70,7 @@ func TestProgramsReachOfTheMachineWhatThePageSays(t *testing.T) {
 }
 
 // Given a server on loopback, when the driver's command names its address, then the driver reaches
-// it from a network of its own.
+// it from a separate network.
 func TestADriverReachesWhatItsScenarioNames(t *testing.T) {
 	needsNetworks(t)
 	b := newBait(t, clitest.Build(t), "user")
@@ -78,8 +78,8 @@ func TestADriverReachesWhatItsScenarioNames(t *testing.T) {
 	assert.Equal(t, "yes", b.driver(t, "root", "--network", "own")["connect to loopback"])
 }
 
-// otherwise is the cell of a way that this machine does not have, or for which a machine without
-// /dev/net/tun is judged by the text below the table.
+// otherwise is the cell of a way that this machine lacks. It is also the cell of a way that the
+// text below the table describes for machines without /dev/net/tun.
 const otherwise = "otherwise"
 
 // reachTable returns the cells of the page's table, by their rows and columns.
@@ -153,13 +153,13 @@ func newBait(t *testing.T, bin, user string) *bait {
 	b.putMore(t)
 	b.words = append(b.words,
 		"file="+b.file, "dev="+filepath.Base(b.device()), "loop="+loop, fmt.Sprint("pid=", victim.Process.Pid), "process=sleep", fmt.Sprint("key=", 0x63736973),
-		// Without its host the scenario does not name the address.
+		// Without its host part, the scenario does not name the address.
 		`"net=`+network+`"`, fmt.Sprint("port=", listener.Addr().(*net.TCPAddr).Port),
 	)
 	return b
 }
 
-// putMore makes queues, a socket without a file, and a control group, and names them and the
+// putMore creates queues, a socket without a file, and a control group. It names them and the
 // namespaces of the machine.
 func (b *bait) putMore(t *testing.T) {
 	b.name = "csisim-" + filepath.Base(b.Dir)
@@ -212,7 +212,7 @@ func (b *bait) plain() (words []string) {
 func (b *bait) ways(report string) map[string]string {
 	ways := reported(report)
 	if _, err := os.Stat(b.file); err != nil && len(ways) > 0 {
-		ways["write a file"] = "–" // it was the node's own
+		ways["write a file"] = "–" // it belonged to the node
 	}
 	if err := os.Remove(b.device()); err != nil && len(ways) > 0 {
 		ways["make a file in /dev"] = "–" // likewise
@@ -229,8 +229,8 @@ func reported(report string) map[string]string {
 	return ways
 }
 
-// hostileDriver returns the ways of a driver program of csisim run, which its node plugin and its
-// controller plugin both find.
+// hostileDriver returns the ways of a driver program of csisim run that both its node plugin and
+// its controller plugin find.
 func hostileDriver(t *testing.T, bin, user string, flags ...string) map[string]string {
 	return newBait(t, bin, user).driver(t, user, flags...)
 }

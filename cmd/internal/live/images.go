@@ -19,10 +19,10 @@ const (
 	Refuse = "refuse"
 )
 
-// UnmappedModes has all of them.
+// UnmappedModes lists all modes.
 var UnmappedModes = []string{Record, Refuse}
 
-// printUnmapped prints which images of the scenario's own pods are not mapped, if it maps others.
+// printUnmapped prints the unmapped images of the scenario's own pods, if the scenario maps others.
 func (o Options) printUnmapped(s *scenario.Scenario) {
 	missing := s.UnmappedImages()
 	if len(s.Images) == 0 || len(missing) == 0 || o.Unmapped == Refuse || o.Pull {

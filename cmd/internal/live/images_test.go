@@ -57,7 +57,7 @@ var buildAlone = sync.OnceValue(func() error {
 	return nil
 })
 
-// alone writes an image with that program as its only file.
+// alone writes an image with only one file: that program.
 func alone(t *testing.T, at string) {
 	t.Helper()
 	require.NoError(t, buildAlone())
@@ -160,7 +160,7 @@ spec:
 	c.down()
 }
 
-// An image needs neither a C library nor a shell: only its own program is started inside its root
+// An image needs neither a C library nor a shell. Only its own program is started inside its root
 // file system.
 func TestAnImageMayHaveOneProgramAlone(t *testing.T) {
 	c := startImages(t)
@@ -309,7 +309,7 @@ spec:
     args: ["x=0123456789abcdef; [ $$(cat /proc/self/cgroup | grep -c csisim-) -gt 0 ] || exit 4; while :; do x=$x$x; done"]
     resources: {limits: {memory: 32Mi}}
 `, inPhase(corev1.PodFailed))
-	// Without control groups it is 4.
+	// Without control groups the number is 4.
 	if end := greedy.Status.ContainerStatuses[0].State.Terminated; end.ExitCode != 4 {
 		assert.Equal(t, "OOMKilled", end.Reason)
 		assert.EqualValues(t, 137, end.ExitCode)

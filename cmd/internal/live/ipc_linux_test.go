@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// Given pods on two nodes. When they have hostIPC, then those of a node share its System V IPC,
-// which is neither that of another node, nor of another pod, nor of the machine.
+// Given pods on two nodes. When they have hostIPC, then the pods of a node share the node's System
+// V IPC. It is separate from the IPC of other nodes, of other pods and of the machine.
 func TestHostIPCIsThatOfTheNode(t *testing.T) {
 	clitest.NeedsMounts(t)
 	t.Parallel() // the test mostly waits

@@ -64,7 +64,7 @@ func textOf(t *testing.T, file string) string {
 }
 
 // A kubeconfig contains a cluster while it is up, and is restored afterwards, however the cluster
-// ended.
+// ends.
 func TestAKubeconfigIsRestored(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -124,7 +124,7 @@ func killUp(l *liveCluster, args ...string) string {
 	return got.Stdout + got.Stderr
 }
 
-// Changes of other programs meanwhile are kept, including comments.
+// Changes that other programs make meanwhile are kept, including comments.
 func TestChangesOfOthersToAKubeconfigStay(t *testing.T) {
 	l := startWith(t)
 	text := strings.Replace(textOf(t, l.kubeconfig()), "https://work.example.com", "https://new.example.com", 1)
@@ -168,7 +168,7 @@ func TestNamesOfClustersAreChecked(t *testing.T) {
 	assert.FileExists(t, victim)
 }
 
-// If several processes claim one name at once, one gets it.
+// If several processes claim one name at the same time, only one gets it.
 func TestOneClusterHasAName(t *testing.T) {
 	l := &liveCluster{t: t, home: t.TempDir()}
 	const many = 6

@@ -28,8 +28,8 @@ func (l *liveCluster) withInput(input string, args ...string) (string, error) {
 	return early.ReplaceAllString(string(out), ""), err
 }
 
-// early matches kubectl's log line about the kubelet's first, empty message if that arrives before
-// kubectl has its streams.
+// early matches a log line of kubectl: the kubelet's first, empty message can arrive before kubectl
+// has its streams.
 var early = regexp.MustCompile(`(?m)^E.*Unknown stream id 1, discarding message\n`)
 
 // Common kubectl commands work with pods that run programs.
@@ -66,7 +66,7 @@ func TestKubectlReachesPods(t *testing.T) {
 	c.down()
 }
 
-// A container that was restarted has the logs of its previous run.
+// The logs of a restarted container's previous run are available.
 func TestKubectlReadsThePreviousLog(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// lookout follows a live cluster for the page: it makes chunks of new events when a browser polls.
+// lookout follows a live cluster for the page. When a browser polls, it makes chunks of new events.
 type lookout struct {
 	cluster *sim.Simulation
 	name    string
@@ -60,8 +60,8 @@ func (l *lookout) page() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// since returns the news for a page that has the given number of chunks of an epoch. The cluster
-// pauses only while gather collects the events, since complete events do not change.
+// since returns the news for a page that has received the given number of chunks of an epoch. The
+// cluster pauses only while gather collects the events, since complete events do not change.
 func (l *lookout) since(epoch, chunks int) (n news, err error) {
 	l.asking.Lock()
 	defer l.asking.Unlock()
@@ -85,7 +85,7 @@ func (l *lookout) since(epoch, chunks int) (n news, err error) {
 	return n, nil
 }
 
-// gather collects the events since the last poll, and the answers to calls that had none then.
+// gather collects the events since the last poll, and the answers to calls that had no answer then.
 func (l *lookout) gather() []*trace.Event {
 	states, whole := l.cluster.World.Trace.TakeStates()
 	events := l.cluster.World.Trace.Events()
@@ -113,8 +113,8 @@ func (l *lookout) gather() []*trace.Event {
 	return fresh
 }
 
-// settled returns an event that does not change any more: for a call without an answer, a copy of
-// its present state.
+// settled returns an event that does not change any more. For a call without an answer, it is a
+// copy of the present state.
 func (l *lookout) settled(e *trace.Event) *trace.Event {
 	if e.Kind != trace.Call || calls.Answered(e) {
 		return e
@@ -130,8 +130,8 @@ func (l *lookout) firstAfter(events []*trace.Event) int {
 	return at
 }
 
-// begin starts a new epoch: with all events if the recorder still has them, otherwise with the
-// current objects and the recorded calls and other events.
+// begin starts a new epoch with all events if the recorder still has them. Otherwise it starts with
+// the current objects and the recorded calls and other events.
 func (l *lookout) begin(events []*trace.Event) (fresh []*trace.Event, from int) {
 	l.epoch++
 	l.cluster.FollowStates(view.MaxStates)

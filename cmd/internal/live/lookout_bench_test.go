@@ -37,8 +37,8 @@ func cpuSoFar() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// BenchmarkReportOfALifecycle runs a basic lifecycle with and without a report in turn: a report
-// adds at most 15 ms and has at most 400 KB.
+// BenchmarkReportOfALifecycle alternates a basic lifecycle with and without a report. A report may
+// add 15 ms and have 400 KB.
 func BenchmarkReportOfALifecycle(b *testing.B) {
 	benchmarkReport(b, "../../../scenarios/rwo-filesystem.yaml")
 }
@@ -74,8 +74,8 @@ func benchmarkReport(b *testing.B, file string) {
 	b.ReportMetric(float64(page.Len())/1000, "KB")
 }
 
-// BenchmarkReportOf10000Calls measures the report of 10,000 calls, made by repeated lifecycles: at
-// most 3 MB.
+// BenchmarkReportOf10000Calls measures the report of 10,000 calls from repeated lifecycles. It may
+// have 3 MB.
 func BenchmarkReportOf10000Calls(b *testing.B) {
 	for b.Loop() {
 		shown := view.NewEncoder()
@@ -117,14 +117,14 @@ func (c *counter) Write(text []byte) (int, error) {
 var _ io.Writer = (*counter)(nil)
 
 // BenchmarkFollowing measures the cost of following a cluster, per second in which ten pods with
-// volumes are created and deleted. The additional processor time, including the time for which the
-// cluster pauses for the page, is at most 3 % of the time without a follower. Chunks and the answer
-// are made beside the cluster, on another processor.
+// volumes are created and deleted. The additional processor time, including the pauses of the
+// cluster for the page, is at most 3 % of the time without a follower. Another processor makes
+// chunks and the answer while the cluster runs.
 //
-// One of two clusters is followed, and the other one after some rounds. Each runs first in half of
-// the rounds, and garbage is collected between the measurements.
+// The benchmark follows one of two clusters, and after some rounds the other one. Each runs first
+// in half of the rounds, and garbage is collected between the measurements.
 func BenchmarkFollowing(b *testing.B) {
-	const clusters, turn = 2, 10 // rounds in which the same one is followed
+	const clusters, turn = 2, 10 // rounds until the other one is followed
 	var all [clusters]*sim.Simulation
 	var lookouts [clusters]*lookout
 	for i := range all {
@@ -164,8 +164,8 @@ func BenchmarkFollowing(b *testing.B) {
 		}
 	}
 	slices.Sort(more)
-	// The median, since single rounds vary by more than the cost. It lies between the two other
-	// values with a probability of 95 %.
+	// The median, since single rounds vary by more than the cost. The true median lies between the
+	// two other values with a probability of 95 %.
 	b.ReportMetric(more[len(more)/2], "%more-in-it")
 	// 1.96 standard deviations of the position of the median.
 	reach := int(math.Sqrt(float64(len(more))))

@@ -132,7 +132,7 @@ func unpacked(t *testing.T, browser *http.Client, address string) string {
 	return all.String()
 }
 
-// A real browser runs the page's script, and shows all received data as text, also data that
+// A real browser runs the page's script. It shows all received data as text, including data that
 // arrives later.
 func TestABrowserShowsTheCluster(t *testing.T) {
 	browser := clitest.Browse(t, "live.mjs")

@@ -14,7 +14,7 @@ const (
 	HostNetwork    = "host"
 )
 
-// NetworkModes has all of them.
+// NetworkModes lists all modes.
 var NetworkModes = []string{AutoNetwork, ClusterNetwork, HostNetwork}
 
 // connect creates the network of a cluster's nodes and pods; nil if they share that of this

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/page"
 )
 
-// answer sends the events that a page of a live cluster does not have yet.
+// answer sends the events that the page of a live cluster lacks.
 func (l *lookout) answer(w http.ResponseWriter, r *http.Request) {
 	epoch, chunks, err := held(r.URL.Query())
 	if err != nil {

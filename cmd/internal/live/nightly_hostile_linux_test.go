@@ -33,7 +33,7 @@ import (
 )
 
 // Given sockets with paths that are too long, relative, or shared by two drivers. When a scenario
-// runs, then it works, or names the cause, and leaves nothing behind.
+// runs, then it works or names the cause, and leaves nothing behind.
 func TestSocketsOfOddPaths(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := clitest.NewPlace(t, clitest.Build(t))
@@ -95,9 +95,9 @@ func (r registrar) serve(t *testing.T, at string) {
 	t.Cleanup(server.Stop)
 }
 
-// Given registrars that name other types, versions, drivers and endpoints, never answer, or are no
-// servers at all. When they appear in the kubelet's directory, then no driver but the true one is
-// registered, and the cluster works.
+// Given registrars that announce other types, versions, drivers and endpoints, that never answer,
+// or that are not servers at all. When they appear in the kubelet's directory, then only the true
+// driver is registered, and the cluster works.
 func TestRegistrarsThatLie(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	p.Write("cluster.yaml", clitest.Header+"cluster: {nodes: 1}\ndrivers: [{name: a.example.com, mock: {}}, {name: b.example.com, mock: {}, external: [node-driver-registrar]}]\n")
@@ -150,7 +150,7 @@ func TestRegistrarsThatLie(t *testing.T) {
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
-// Given clients of exec that send frames without a meaning, then they are disconnected, and others
+// Given clients of exec that send meaningless frames, then they are disconnected, and other clients
 // are served.
 func TestWebsocketsWithRubbishFrames(t *testing.T) {
 	c := startPrograms(t)
@@ -200,7 +200,7 @@ func sendRubbish(t *testing.T, random *rand.Rand, trust *tls.Config, url, token 
 	for i := range rubbish {
 		rubbish[i] = byte(random.Uint32())
 	}
-	_, _ = conn.NetConn().Write(rubbish) // the server may have closed it
+	_, _ = conn.NetConn().Write(rubbish) // the server may already be closed
 	return sent
 }
 
@@ -246,7 +246,7 @@ spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: "registry
 }
 
 // Given a container with a tar that answers with entries above the destination and through links,
-// when kubectl copies from it, then kubectl writes below the destination alone.
+// when kubectl copies from it, then kubectl writes only below the destination.
 func TestKubectlCopiesFromAHostileContainer(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

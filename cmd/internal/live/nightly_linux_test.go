@@ -31,7 +31,7 @@ func large(usual, night int) int {
 	return usual
 }
 
-// Given a cluster that comes up and goes down again and again, then nothing of it is left.
+// Given a cluster that is started and stopped again and again, then nothing of it is left.
 func TestUpAndDownAgainAndAgain(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	began, cycles := time.Now(), large(2, 300)
@@ -94,8 +94,8 @@ func TestManyWatches(t *testing.T) {
 	assert.Zero(t, l.awaitEnd())
 }
 
-// Given bodies that are much too large, or that never end, then they are rejected or wait alone,
-// and csisim's memory stays.
+// Given bodies that are much too large, or that never end, then the API rejects them or only their
+// own requests wait, and csisim's memory does not grow.
 func TestBodiesThatAreLargeOrSlow(t *testing.T) {
 	l := startUp(t)
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
@@ -141,8 +141,8 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Given a pod that forks without end, then its limit of processes holds, other pods start, and all
-// its processes end with it.
+// Given a pod that forks endlessly, then its process limit holds, other pods start, and all its
+// processes end with it.
 func TestAForkBombStaysInItsPod(t *testing.T) {
 	if !clitest.Nightly() {
 		t.Skip("it takes a machine: make nightly-live")

@@ -170,8 +170,8 @@ func TestHooksRunAfterTheStartAndBeforeTheEnd(t *testing.T) {
 	c.down()
 }
 
-// In an accelerated cluster, programs still run at normal speed. The timeout of a probe counts by
-// the programs' clock: 30 seconds of the cluster are 1.5 of theirs.
+// In an accelerated cluster, programs still run at normal speed. A probe's timeout is measured in
+// program time: 30 seconds of the cluster are 1.5 seconds for programs.
 func TestProbesWaitByTheClockOfPrograms(t *testing.T) {
 	c := startPrograms(t, "--speed", "20")
 	c.make(probedPod("slow", `

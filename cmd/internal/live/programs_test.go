@@ -320,7 +320,7 @@ func (c *programCluster) as(token string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// A token that expires is renewed when most of its lifetime has passed.
+// An expiring token is renewed when most of its lifetime has passed.
 func TestTokensInVolumesAreRenewed(t *testing.T) {
 	c := startPrograms(t, "--speed", "1000")
 	c.make(`
@@ -345,7 +345,7 @@ spec:
 	c.down()
 }
 
-// A live cluster that runs for long keeps no logs of pods that were deleted.
+// A long-running live cluster keeps no logs of deleted pods.
 func TestTheLogsOfDeletedPodsAreRemoved(t *testing.T) {
 	c := startPrograms(t)
 	logs := func() []string {

@@ -21,8 +21,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// Given a live cluster with a driver program, when process 1 of its node is killed, then that is an
-// event, the driver comes back, and a new claim is provisioned and mounted.
+// Given a live cluster with a driver program, when process 1 of its node is killed, then an event
+// reports it, the driver restarts, and a new claim is provisioned and mounted.
 func TestANodeBootsAgainAfterTheEndOfItsProcessOne(t *testing.T) {
 	clitest.NeedsMounts(t)
 	t.Parallel() // the test mostly waits

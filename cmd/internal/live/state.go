@@ -24,8 +24,8 @@ type State struct {
 	SSH                  Login
 }
 
-// Claim is the exclusive right to a cluster's name. Its file is locked as long as the process
-// lives, and contains the changes to undo if the process is killed.
+// Claim is the exclusive right to a cluster's name. Its file is locked while the process runs. It
+// contains the changes to undo if the process is killed.
 type Claim struct {
 	name string
 	file *os.File
@@ -49,7 +49,8 @@ const (
 	claimSuffix = ".lock" // locked by the owner of the name
 )
 
-// claimPatience allows for processes that check whether a cluster lives and lock its file briefly.
+// claimPatience allows for other processes that briefly lock the file to check whether a cluster is
+// up.
 const claimPatience = 300 * time.Millisecond
 
 // ClaimName claims a cluster's name. It undoes the changes of a killed cluster of that name.
@@ -124,7 +125,7 @@ func (c *Claim) undo() error {
 	}
 	var change kubeconfigChange
 	if err := json.Unmarshal(text, &change); err != nil {
-		// Killed while it was written: the kubeconfig is changed only afterwards.
+		// Killed during its writing: the kubeconfig is changed only afterwards.
 		return c.file.Truncate(0)
 	}
 	if err := change.undo(); err != nil {
@@ -133,7 +134,7 @@ func (c *Claim) undo() error {
 	return c.file.Truncate(0)
 }
 
-// Release gives up the name, which processes may wait for to see the end of the cluster.
+// Release gives up the name. Processes may wait for this to detect the end of the cluster.
 func (c *Claim) Release() error {
 	err := c.undo()
 	if err == nil {
@@ -200,7 +201,7 @@ func Find(name string) (State, error) {
 	return r, err
 }
 
-// UndoKilled undoes the changes of a killed cluster; it returns false if the cluster lives.
+// UndoKilled undoes the changes of a killed cluster. It returns false if the cluster is up.
 func UndoKilled(name string) (killed bool, err error) {
 	dir, err := upDir()
 	if err != nil {
@@ -217,7 +218,7 @@ func UndoKilled(name string) (killed bool, err error) {
 func UndoAllKilled() (names []string, err error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return nil, nil // there is no cluster either
+		return nil, nil // then there is no cluster
 	}
 	files, err := filepath.Glob(filepath.Join(cache, "csisim", "up", "*"+claimSuffix))
 	for _, file := range files {

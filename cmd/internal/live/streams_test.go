@@ -286,7 +286,7 @@ func TestRequestsArePassedOnToPods(t *testing.T) {
 	c := startStreams(t, "--network", "host")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
-		body, _ := io.ReadAll(r.Body) // it is empty or short
+		body, _ := io.ReadAll(r.Body) // the data is empty or short
 		fmt.Fprint(w, r.Method, " ", r.URL, " ", string(body), r.Header.Get("Authorization"))
 	}))
 	at, err := url.Parse(served.URL)

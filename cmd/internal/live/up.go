@@ -36,17 +36,17 @@ type Options struct {
 	Stdout, Stderr io.Writer
 }
 
-// keptCalls is the number of the newest calls and Kubernetes events that the page shows: those of
-// some thousand pods, in 10 MiB.
+// keptCalls bounds the newest calls and Kubernetes events that the page shows. It suffices for a
+// few thousand pods and takes 10 MiB.
 const keptCalls = 20_000
 
-// bootTime is the virtual time that a cluster takes to start, plus a second; it passes at once. The
-// cluster's clock starts that far in the past. Otherwise its objects would come from the future for
-// clients with their own clocks, and kubectl describe would show the age <invalid>.
+// bootTime is the virtual time for the start of a cluster, plus a second. It passes instantly. The
+// cluster's clock starts that far in the past. Otherwise the objects would have creation times in
+// the future for clients with their own clocks, and kubectl describe would show the age <invalid>.
 const bootTime = 11 * time.Second
 
-// Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done. Beside
-// those of scenario.Run, its errors are *EnvironmentError.
+// Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done.
+// Besides the errors of scenario.Run, it returns *EnvironmentError.
 func Up(ctx context.Context, claimed *Claim, s *scenario.Scenario, o Options) (*scenario.Result, error) {
 	at, err := o.open(claimed)
 	if err != nil {

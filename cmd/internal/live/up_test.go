@@ -175,7 +175,7 @@ func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
 }
 
 // The terminal of a cluster is closed: the cluster ends, and leaves nothing behind. A command that
-// ignores SIGHUP, as after nohup, goes on.
+// ignores SIGHUP, as under nohup, keeps running.
 func TestUpEndsWithItsTerminal(t *testing.T) {
 	clitest.NeedsSignal(t, syscall.SIGHUP)
 	l := startUp(t)
@@ -208,8 +208,8 @@ func TestStrangersAreRefused(t *testing.T) {
 	assert.NoFileExists(t, own)
 }
 
-// TestKubectl is a script of common kubectl commands; each line is followed by an expected part of
-// the output.
+// TestKubectl is a script of common kubectl commands. Each line is followed by a part of the
+// expected output.
 func TestKubectl(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

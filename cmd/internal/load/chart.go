@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// chart is a small diagram as SVG. Its colours are those of the page.
+// chart is a small diagram as SVG. It has the colours of the page.
 type chart struct {
 	Title string
 	// X and Y write the values of the axes.

@@ -19,8 +19,8 @@ type Comparison struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Difference is the difference of one measurement: the medians of the runs, and the probability
-// that it is chance.
+// Difference is the difference in one measurement: the medians of the runs, and the probability
+// that the difference is due to chance.
 type Difference struct {
 	Name string `json:"name"`
 	// Call is set for the time of a call, in milliseconds; otherwise it is a measurement of a
@@ -36,14 +36,15 @@ type Difference struct {
 // Share is the difference as a share of the old value.
 func (d Difference) Share() float64 { return d.New/d.Old - 1 }
 
-// confidence is the probability with which a comparison, over all its rows, reports no difference
-// that is noise.
+// confidence is the probability that a comparison, over all its rows, reports no difference that is
+// only noise.
 const confidence = 0.95
 
 // leastShare is the smallest difference that is reported.
 const leastShare = 0.05
 
-// Compare compares a result with a baseline. The error says why they cannot be compared.
+// Compare compares a result with a baseline. The error gives the reason why they cannot be
+// compared.
 func Compare(baseline, result *load.Result) (*Comparison, error) {
 	if err := Comparable(baseline.Plan, result.Plan); err != nil {
 		return nil, err
@@ -73,8 +74,7 @@ func Compare(baseline, result *load.Result) (*Comparison, error) {
 	return c, nil
 }
 
-// Comparable returns the difference between two plans because of which their results say nothing
-// about each other.
+// Comparable returns the difference between two plans that makes their results incomparable.
 func Comparable(old, now load.Plan) error {
 	for _, part := range []struct {
 		name     string
@@ -90,7 +90,7 @@ func Comparable(old, now load.Plan) error {
 	return nil
 }
 
-// common returns the largest level that both results have.
+// common returns the largest level in both results.
 func common(a, b *load.Result) (was, is *load.Level) {
 	for i := range slices.Backward(b.Levels) {
 		for j := range a.Levels {
@@ -121,8 +121,8 @@ func (c *Comparison) add(d Difference, was, is []float64) {
 	c.Rows = append(c.Rows, d)
 }
 
-// judge decides which differences are larger than noise. Many rows are compared, and by chance one
-// of them would differ: each row needs more certainty than all together (Bonferroni).
+// judge decides which differences are larger than noise. With many rows, one of them would differ
+// by chance. Therefore each row needs more certainty than all rows together (Bonferroni).
 func (c *Comparison) judge() {
 	for i := range c.Rows {
 		d := &c.Rows[i]
@@ -145,7 +145,7 @@ func (c *Comparison) leastRuns() int {
 	}
 }
 
-// Slower is the largest share by which calls or phases became slower, beyond noise; 0 for none.
+// Slower is the largest share by which calls or phases became slower, beyond noise; 0 if none did.
 func (c *Comparison) Slower() (most float64) {
 	for _, d := range c.Rows {
 		if d.Beyond {

@@ -122,8 +122,8 @@ func names(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
 }
 
-// environment has the functions and values of conditions. A call is written without quotes, or
-// with. note is called with each value of a function that is used.
+// environment has the functions and values of conditions. A call can be written with or without
+// quotes. note is called with each value of a function in use.
 func environment(r *Report, note func(string)) (*cel.Env, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, method := range load.Kinds {
@@ -143,7 +143,7 @@ func environment(r *Report, note func(string)) (*cel.Env, error) {
 	return cel.NewEnv(options...)
 }
 
-// inUnit writes a number with three digits after the point at most, and its unit.
+// inUnit writes a number with at most three decimal places, and its unit.
 func inUnit(n float64, unit string) string {
 	if unit == "%" {
 		n *= 100

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/load"
 )
 
-// level is a level with calls of one kind, each after the one before.
+// level is a level with sequential calls of one kind.
 func level(volumes int, runs [][]int64) load.Level {
 	l := load.Level{Volumes: volumes}
 	for _, took := range runs {

@@ -37,7 +37,7 @@ type legend struct {
 	Name  string
 }
 
-// Page writes the report as one page without scripts. baseline is the result with which it was
+// Page writes the report as one page without scripts. baseline is the result to which it is
 // compared; nil for none.
 func (r *Report) Page(w io.Writer, baseline *load.Result) error {
 	var sections []section
@@ -135,7 +135,7 @@ func builds(baseline *load.Result) []legend {
 	return []legend{{1, "baseline"}, {0, "this build"}}
 }
 
-// eachBuild calls add for the baseline, and for the result above it.
+// eachBuild calls add for the baseline, and then for the result.
 func eachBuild(result, baseline *load.Result, add func(*load.Result, int)) {
 	if baseline != nil {
 		add(baseline, 1)
@@ -171,7 +171,7 @@ func (r *Report) overTime() section {
 	return s
 }
 
-// distributions shows the share of calls that took at most a time.
+// distributions shows the share of calls that took at most a given time.
 func (r *Report) distributions(baseline *load.Result) section {
 	s := section{Title: "Distribution", Note: "Share of the calls at the largest level that took at most this long. The axis of time is logarithmic.", Legend: builds(baseline)}
 	percent := func(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

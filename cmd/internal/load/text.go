@@ -19,7 +19,7 @@ import (
 type Report struct {
 	*load.Result
 	Findings []load.Finding `json:"findings"`
-	// Compared are the differences from a baseline; nil without one.
+	// Compared are the differences from a baseline; nil without a baseline.
 	Compared *Comparison `json:"compared,omitempty"`
 	// Conditions are the conditions of --fail-if.
 	Conditions []Condition `json:"conditions,omitempty"`
@@ -139,7 +139,7 @@ func phaseTitle(name string) string {
 
 func seconds(s float64) string { return load.Millis(s * 1e3) }
 
-// calls writes the times of calls, for those that are made for each volume.
+// calls writes the times of the calls that are made for each volume.
 func (p *printer) calls() {
 	p.title("Calls (median at each level; the rest at the largest)")
 	head := append(p.columns("volumes"), "p99", "max", "at once", "errors", "growth", "over time")
@@ -192,7 +192,7 @@ func sparkline(numbers []float64) string {
 	return b.String()
 }
 
-// stages writes where the time of a pod's start and end goes, at the largest level.
+// stages writes the parts of a pod's start and end time, at the largest level.
 func (p *printer) stages() {
 	largest := p.Largest()
 	all := largest.Stages()
@@ -212,7 +212,7 @@ func (p *printer) resources() {
 	largest := p.Largest()
 	before, up, after := largest.Use("before"), largest.Use("up"), largest.Use("after")
 	if before.Threads == 0 || up.Threads == 0 {
-		return // not measured, or the load ended before that
+		return // not measured, or the load ended before
 	}
 	p.title(fmt.Sprintf("The driver's programs at %s (all plugins, last run)", plural.Of(largest.Volumes, "volume")))
 	rows := [][]string{{"", "before", "up", "after", "per volume"}}

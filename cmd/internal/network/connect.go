@@ -56,7 +56,8 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 	})
 }
 
-// lifeOf returns a context that ends with the server of a connection, if that is in the cluster.
+// lifeOf returns a context that ends with the server of a connection, if the server is in the
+// cluster.
 func (n *Network) lifeOf(server net.Conn) context.Context {
 	at, err := netip.ParseAddrPort(server.RemoteAddr().String())
 	if err != nil || !inCluster(at.Addr()) {
@@ -96,8 +97,8 @@ func (n *Network) Dial(ctx context.Context, protocol, to string) (net.Conn, erro
 	return n.dial(ctx, strings.TrimSuffix(protocol, "4"), at)
 }
 
-// dial connects to the server of an address: for a service to one of its pods, for the host to
-// loopback of csisim's machine, and for other addresses, which are outside, to the address itself.
+// dial connects to the server of an address. For a service, this is one of its pods; for the host,
+// it is loopback of csisim's machine. Other addresses are outside and dialled directly.
 func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) (net.Conn, error) {
 	if c := n.cluster.Load(); c != nil && address.Services.Contains(to.Addr()) {
 		backends, _ := (*c).Backends(to, protocol)
@@ -160,8 +161,8 @@ func splice(from, to context.Context, client stream, server net.Conn) {
 	<-sent
 }
 
-// pour copies until the end of one stream and then closes that direction of the other. An error
-// ends both directions.
+// pour copies one stream until its end, and then closes that direction of the other stream. An
+// error ends both directions.
 func pour(to stream, from net.Conn) {
 	if _, err := io.Copy(to, from); err != nil {
 		_ = to.Close()

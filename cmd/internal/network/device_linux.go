@@ -37,7 +37,7 @@ func openDevice(at netip.Addr) (*device, error) {
 		_ = unix.Close(fd)
 		return nil, err
 	}
-	// Reads can be awaited now that it has an interface.
+	// The file can be polled only after it has an interface.
 	return &device{address: at, file: os.NewFile(uintptr(fd), "tun of "+at.String())}, nil
 }
 

@@ -151,7 +151,7 @@ type answer struct {
 	records  []dnsmessage.Resource
 }
 
-// add adds the addresses of a name, if the question is for addresses.
+// add adds the addresses of a name if the question asks for addresses.
 func (a *answer) add(name dnsmessage.Name, addresses []netip.Addr) {
 	if a.question.Type != dnsmessage.TypeA && a.question.Type != dnsmessage.TypeALL {
 		return
@@ -168,7 +168,7 @@ func (a *answer) record(name dnsmessage.Name, kind dnsmessage.Type, body dnsmess
 	a.records = append(a.records, dnsmessage.Resource{Header: head, Body: body})
 }
 
-// addPorts adds named ports, if the question is for ports.
+// addPorts adds named ports if the question asks for ports.
 func (a *answer) addPorts(ports []net.SRV) {
 	if a.question.Type != dnsmessage.TypeSRV {
 		return
@@ -194,7 +194,7 @@ func (a *answer) addAlias(ctx context.Context, alias string) {
 	}
 }
 
-// lookUp adds the addresses that the machine that csisim runs on finds for a name, also in its
+// lookUp adds the addresses that csisim's machine finds for a name, including those in its
 // /etc/hosts.
 func (a *answer) lookUp(ctx context.Context, name dnsmessage.Name, text string) {
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", text)

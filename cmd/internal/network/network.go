@@ -2,10 +2,10 @@
 // namespaces. csisim, in user space, is the switch between them, the services in front of pods, the
 // name server, and the way out.
 //
-// Each namespace has one interface, a TUN device with its other end here. Packets between
-// namespaces are forwarded unchanged. All other connections end in a TCP/IP stack of this process,
-// which connects on their behalf: with the pods of a service, or from csisim's machine. The
-// machine's own network is not changed, and root is not needed.
+// Each namespace has one interface: a TUN device with its other end in csisim. Packets between
+// namespaces are forwarded unchanged. All other connections end in a TCP/IP stack of this process.
+// It connects on their behalf to the pods of a service, or from csisim's machine. This needs no
+// root and leaves the machine's own network unchanged.
 package network
 
 import (
@@ -62,8 +62,8 @@ func New() (*Network, error) {
 	return n, nil
 }
 
-// Permitted reports why csisim's machine does not allow networks to this user, for a number of
-// nodes; nil if it does.
+// Permitted returns the reason why csisim's machine does not permit this user to create networks
+// for a number of nodes; nil if it does.
 func Permitted(nodes int) error {
 	if nodes > address.MostNodes {
 		return fmt.Errorf("there are %d nodes, and at most %d have a subnet for their pods", nodes, address.MostNodes)

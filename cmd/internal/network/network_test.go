@@ -69,7 +69,7 @@ type pod struct {
 	*machine.Network
 }
 
-// pod makes a pod and starts each of the servers in it.
+// pod creates a pod and starts each of the servers in it.
 func (s *site) pod(at string, servers ...func(p *pod)) *pod {
 	s.Helper()
 	p := &pod{site: s}
@@ -193,8 +193,8 @@ func TestAPodThatIsGoneRefuses(t *testing.T) {
 	a.hears("c to 10.244.0.2", "10.244.0.3:8080")
 }
 
-// The peers of a pod's connections see its end, and the client of a service sees the end of the pod
-// behind it.
+// The peers of a pod's connections notice its end, and the client of a service notices the end of
+// the pod behind it.
 func TestConnectionsEndWithTheirPods(t *testing.T) {
 	s := start(t)
 	ended, over := make(chan error), make(chan struct{})
@@ -382,7 +382,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "web.default.svc.cluster.local. 80", strings.Join([]string{ports[0].Target, fmt.Sprint(ports[0].Port)}, " "))
 }
 
-// A waiting client sees the end of the network, and Close does not wait for clients.
+// A waiting client notices the end of the network, and Close does not wait for clients.
 func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	n, err := network.New()
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func codeOf(err error) dnsmessage.RCode {
 	return dnsmessage.RCodeServerFailure
 }
 
-// askOutside queries the name servers of the machine that csisim runs on, one after the other.
+// askOutside queries the name servers of csisim's machine, one after the other.
 func askOutside(ctx context.Context, protocol string, message []byte) (answer []byte, err error) {
 	servers, err := nameservers("/etc/resolv.conf")
 	if err != nil {

@@ -44,7 +44,7 @@ func (n *Network) relay(r *udp.ForwarderRequest) bool {
 	return true
 }
 
-// exchange forwards datagrams in both directions until neither side has sent any for a while, or
+// exchange forwards datagrams in both directions until both sides have been silent for a while, or
 // ctx is done.
 func exchange(ctx context.Context, a, b net.Conn) {
 	var last atomic.Int64

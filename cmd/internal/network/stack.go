@@ -21,7 +21,7 @@ const nic tcpip.NICID = 1
 // mostOpening bounds the connections that are being established.
 const mostOpening = 4096
 
-// startStack starts the stack: it accepts every delivered packet as its own, and may answer from
+// startStack starts the stack. It accepts every delivered packet as its own, and may answer from
 // any address.
 func (n *Network) startStack() error {
 	n.stack = stack.New(stack.Options{
@@ -51,7 +51,8 @@ func (n *Network) startStack() error {
 	return errors.Join(failed...)
 }
 
-// link is the stack's end of the network: packets of the stack are sent when WritePackets returns.
+// link is the stack's end of the network. WritePackets has sent the packets of the stack when it
+// returns.
 type link struct {
 	*channel.Endpoint
 	send func(packet []byte)

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// mtu is the size of the largest packet of the network; no part of the network has a smaller one.
+// mtu is the size of the largest packet of the network. All parts of the network support it.
 const mtu = 65520
 
 // read forwards the packets of a device until it is closed.

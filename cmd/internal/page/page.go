@@ -1,5 +1,5 @@
-// Package page serves a page of the viewer on loopback to the browser that has its token, either
-// separately or beside the API of a live cluster.
+// Package page serves a page of the viewer on loopback to the browser that has its token. The page
+// has its own port, or shares that of a live cluster's API.
 package page
 
 import (
@@ -16,19 +16,19 @@ import (
 	"github.com/csisim/csisim/internal/view"
 )
 
-// Page shows a trace or a live cluster in a browser, the latter on the port of the API. Its token
-// opens the page and nothing more. A request with ?token= receives the token as a cookie; requests
-// without either are rejected.
+// Page shows a trace or a live cluster in a browser. A live cluster is shown on the port of its
+// API. Its token opens the page and nothing more. A request with ?token= receives the token as a
+// cookie; requests without either are rejected.
 type Page struct {
 	Host        string // address and port
 	token, port string
 	// Text returns the page.
 	Text func() ([]byte, error)
-	// More has the handlers of further requests of the page, by path.
+	// More has the handlers of further requests to the page, by path.
 	More map[string]http.HandlerFunc
 }
 
-// New returns the page at an address and port, with a token of its own.
+// New returns the page at an address and port, with a new token.
 func New(host string) (*Page, error) {
 	token, err := NewToken()
 	if err != nil {
@@ -51,7 +51,7 @@ func NewToken() (string, error) {
 func (p *Page) Address() string { return "http://" + p.Host + "/?token=" + p.token }
 
 // cookie returns the name of the cookie with the token. Browsers send cookies to all ports of an
-// address, so each cluster has another name.
+// address, so each cluster uses another cookie name.
 func (p *Page) cookie() string { return "csisim-token-" + p.port }
 
 // Beside serves the page and leaves all other requests to the API. Requests in plain HTTP and
@@ -126,7 +126,7 @@ func (p *Page) admits(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// keepPrivate keeps browsers and proxies from storing an answer or passing on its address.
+// keepPrivate stops browsers and proxies from storing an answer or passing on its address.
 func keepPrivate(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")

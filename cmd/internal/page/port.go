@@ -41,7 +41,8 @@ func NewPort(listener net.Listener, certificate tls.Certificate) *Port {
 	return p
 }
 
-// Accept returns a connection once its first byte shows the protocol; one with TLS is a *tls.Conn.
+// Accept returns a connection as soon as its first byte shows the protocol. A TLS connection is a
+// *tls.Conn.
 func (p *Port) Accept() (net.Conn, error) {
 	p.receive.Do(func() { go p.receiveAll() })
 	select {
@@ -83,7 +84,7 @@ func (p *Port) hand(a arrival) bool {
 func (p *Port) detectProtocol(conn net.Conn) {
 	stop := context.AfterFunc(p.open, func() { _ = conn.Close() })
 	first := make([]byte, 1)
-	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if it fails, so does reading
+	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if it fails, reading fails, too
 	_, err := conn.Read(first)
 	_ = conn.SetReadDeadline(time.Time{})
 	if !stop() || err != nil {
@@ -99,7 +100,7 @@ func (p *Port) detectProtocol(conn net.Conn) {
 	}
 }
 
-// peekedConn is a connection from which the first byte has been read.
+// peekedConn is a connection after the reading of its first byte.
 type peekedConn struct {
 	net.Conn
 	all io.Reader

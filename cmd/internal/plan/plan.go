@@ -21,7 +21,7 @@ type Plan struct {
 	options    promotion.TargetOptions
 	all        []scenario.Promotion
 	deployment *promotion.Deployment // nil if the drivers cannot be deployed
-	takes      time.Duration         // by the simulation, in virtual time; 0 if unknown
+	takes      time.Duration         // estimated by the simulation, in virtual time; 0 if unknown
 }
 
 // A run on a real cluster takes longer than the scenario alone. These are measured durations of the

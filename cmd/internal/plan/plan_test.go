@@ -36,8 +36,8 @@ func TestPlans(t *testing.T) {
 	}
 }
 
-// On a cluster that is not kind's, pods run the commands on nodes, and the power of nodes cannot be
-// controlled.
+// On a cluster that kind did not make, pods run the commands on nodes, and the power of nodes
+// cannot be controlled.
 func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	for name, want := range map[string]string{
 		"golden/kubelet-restart": "a privileged pod on the node does it",

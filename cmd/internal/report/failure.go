@@ -42,12 +42,12 @@ func (p *Printer) failures(run Run) string {
 	return b.String()
 }
 
-// failure describes one failure in the words of the page: headline, place, events that led to it,
-// expected and found. shown are the events of the failures before it.
+// failure describes one failure in the words of the page: headline, place, preceding events,
+// expected and found. shown are the events that previous failures have shown.
 func (p *Printer) failure(run Run, f scenario.Failure, explained view.Finding, shown map[uint64]bool) string {
 	found := cmp.Or(explained.Found, excerpt.Paths(f.Got))
 	if strings.HasSuffix(explained.Short, found) || strings.HasSuffix(f.Verdict.Text, f.Got) {
-		found = explained.Found // the headline says it
+		found = explained.Found // the headline contains it
 	}
 	return p.head(run, f, explained.Short) + p.story(explained.Chain, run.Result.Trace, f.Trail, shown) + "\n" + p.rows([][2]string{
 		{"expected", cmp.Or(explained.Should, f.Expected)}, {"found", shortLines(firstLines(found))}, {"hint", shortLines(explained.Hint)}, {"spec", f.Spec},
@@ -75,7 +75,7 @@ func (p *Printer) head(run Run, f scenario.Failure, headline string) string {
 	return b.String()
 }
 
-// rows prints titles with texts beside them; empty ones are left out. Commands are not wrapped.
+// rows prints titles with texts beside them, and leaves out empty ones. Commands are not wrapped.
 func (p *Printer) rows(rows [][2]string, wrap bool) string {
 	const column = 14
 	var b strings.Builder
@@ -92,8 +92,8 @@ func (p *Printer) rows(rows [][2]string, wrap bool) string {
 	return b.String()
 }
 
-// story renders the chain of causes; without one, the events before the failure. A chain of events
-// that are shown already is left out.
+// story renders the chain of causes. If there is none, it renders the events before the failure. A
+// chain of events that are shown already is left out.
 func (p *Printer) story(chain []view.Link, events, trail []*trace.Event, shown map[uint64]bool) string {
 	if len(chain) == 0 {
 		if text := p.trail(trail); text != "" {
@@ -104,7 +104,7 @@ func (p *Printer) story(chain []view.Link, events, trail []*trace.Event, shown m
 	remarks, isNew := map[uint64]string{}, false
 	for _, link := range chain {
 		if link.Why == view.FoundAfter {
-			continue // the headline says it
+			continue // the headline contains it
 		}
 		isNew = isNew || !shown[link.Seq]
 		remarks[link.Seq], shown[link.Seq] = link.Why, true
@@ -169,8 +169,8 @@ func shortLines(text string) string {
 // mostFound is the highest number of lines of a found state, unless the output is verbose.
 const mostFound = 6
 
-// firstLines returns the first lines of a text, and the number of the others. Of a program's log it
-// returns the last lines, which say why the program ended.
+// firstLines returns the first lines of a text, and the number of remaining lines. For a program's
+// log it returns the last lines, which contain the reason for the program's end.
 func firstLines(text string) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if log := 1 + slices.IndexFunc(lines, isEndOfLog); log > 0 {

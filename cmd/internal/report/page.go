@@ -89,7 +89,7 @@ func findingOf(run Run, f scenario.Failure) view.Finding {
 func facts(run Run) [][2]string {
 	result := run.Result
 	rows := rowsOf([2]string{"Scenario", run.File})
-	if !errors.Is(run.Err, context.Canceled) { // its figures were not taken
+	if !errors.Is(run.Err, context.Canceled) { // its resources were not measured
 		rows = append(rows, [2]string{"Calls", plural.Of(result.Calls, "driver call")},
 			[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time in " + trace.Span(result.WallTime)})
 	}

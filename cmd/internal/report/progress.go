@@ -20,7 +20,7 @@ func stepOf(run Run, f scenario.Failure) string {
 	return stepText(run.Result.Steps[f.Step-1])
 }
 
-// scenarioName returns the name of a run's scenario for people; its file if it has no name.
+// scenarioName returns the name of a run's scenario for people, or its file if it has no name.
 func scenarioName(run Run) string { return excerpt.Of(wholeName(run), excerpt.Name) }
 
 func wholeName(run Run) string {

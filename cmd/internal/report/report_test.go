@@ -24,7 +24,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// clock advances by 100 ms whenever it is looked at.
+// clock advances by 100 ms whenever it is read.
 func clock() func() time.Time {
 	now := time.Unix(0, 0)
 	return func() time.Time {
@@ -157,8 +157,8 @@ func TestSummaryCountsWhatWasPlannedAndNotRun(t *testing.T) {
 		"3 scenarios: 1 passed, 0 failed, 2 not run · 30 driver calls · 20 min of cluster time in 100 ms\n")
 }
 
-// The last line says that patience decided something, also of a run that passed: under another load
-// the run may differ.
+// The last line reports that an exceeded patience affected a run, even if the run passed. Under
+// another load the run may differ.
 func TestSummaryCountsTheCallsThatExceededThePatience(t *testing.T) {
 	run := passed()
 	run.Result.Overdue = []string{"CreateVolume pvc-1", "NodeStageVolume pvc-1"}
@@ -188,8 +188,8 @@ func TestAPipeIsNoTerminal(t *testing.T) {
 	assert.Equal(t, report.Terminal{}, report.TerminalOf(write, func(string) string { return "" }))
 }
 
-// Verdicts and values quote drivers. This text must not act as a workflow command, and must not be
-// coloured.
+// Verdicts and values quote drivers. This text must not act as a workflow command, and must not
+// change colours.
 func TestTextOfDriversIsNoCommand(t *testing.T) {
 	hostile := failed()
 	f := &hostile.Result.Failures[0]

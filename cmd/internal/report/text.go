@@ -23,12 +23,13 @@ type Options struct {
 	// Workspace is the root of the repository in a GitHub workflow: failures are
 	// annotated with paths relative to it. Default: no annotations.
 	Workspace string
-	// Exists reports whether a file exists, so that annotations may refer to it. Default: os.Stat.
+	// Exists reports whether a file exists. Only then may annotations refer to it. Default:
+	// os.Stat.
 	Exists func(file string) bool
-	// Planned is the number of scenarios, if it is known; those that were not run
-	// are reported in the summary.
+	// Planned is the number of scenarios, if it is known. The summary reports those that were not
+	// run.
 	Planned int
-	// Began is the time at which the first scenario began. Default: when the printer is made.
+	// Began is the start time of the first scenario. Default: when the printer is made.
 	Began time.Time
 	// Now is the wall clock, for durations. Default: time.Now.
 	Now func() time.Time
@@ -114,8 +115,8 @@ func (p *Printer) notes(result *scenario.Result) {
 	}
 }
 
-// waits prints how much of the time was spent waiting for the driver, and where the run went on
-// without its answer.
+// waits prints the share of the time spent waiting for the driver, and the places where the run
+// continued without its answer.
 func (p *Printer) waits(r *scenario.Result) {
 	if waited := unfinished.InWords(r.Waits); waited != "" {
 		p.print(p.paint(dim, "    "+waited) + "\n")

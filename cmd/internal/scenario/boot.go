@@ -70,8 +70,8 @@ func (r *runner) refusedRegistration() *Failure {
 	}
 }
 
-// ofRegistration returns the driver that registers at the socket of an event, and its line in the
-// scenario.
+// ofRegistration returns the driver that registers at the socket of an event, and the driver's line
+// in the scenario.
 func (r *runner) ofRegistration(e *trace.Event) (driver string, line int) {
 	for i, d := range r.scenario.Drivers {
 		if name := r.driver(d.Name); path.Base(e.Name) == name+"-reg.sock" {

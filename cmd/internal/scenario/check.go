@@ -21,14 +21,14 @@ type checker struct {
 
 	kinds       expect.Kinds
 	path        string // of the value that is being checked
-	number      int    // of the step that is being checked, from 0; past the last one at the end
+	number      int    // of the step that is being checked, from 0; after the steps, their number
 	made        manifestObjects
 	definitions definitions
 	ruled       ruled
 	faults      map[string]bool // injected by the steps so far, by name
-	names       map[string]int  // of steps so far: their lines
+	names       map[string]int  // of the steps so far: their lines
 	versions    versions
-	controls    []string // names of controllers; see controllers
+	controls    []string // names of the controllers; see controllers
 }
 
 // at checks a value inside of the current one.
@@ -39,7 +39,7 @@ func (c *checker) at(path string, check func()) {
 	c.path = outer
 }
 
-// in is the path of a field of the current value, or of the value itself.
+// in returns the path of a field of the current value; without a field, of the value itself.
 func (c *checker) in(field string) string {
 	path := c.path
 	if field == "" {
@@ -58,8 +58,8 @@ func (c *checker) report(field, found, want string) {
 	}
 }
 
-// reported reports whether the field already has a mistake, so that its consequences are not
-// reported, too.
+// reported reports whether the field already has a mistake, because then its consequences are not
+// reported.
 func (c *checker) reported(field string) bool {
 	path := c.in(field)
 	return slices.ContainsFunc(c.document.Problems(), func(p strict.Problem) bool { return p.Path == path })
@@ -96,7 +96,7 @@ func (c *checker) node(field, name string) {
 	}
 }
 
-// driverNames lists the drivers; all is false if the name of one on a socket is not known yet.
+// driverNames lists the drivers. all is false if the name of a driver on a socket is not known yet.
 func (c *checker) driverNames() (names []string, all bool) {
 	all = true
 	for _, d := range c.scenario.Drivers {
@@ -109,7 +109,7 @@ func (c *checker) driverNames() (names []string, all bool) {
 	return names, all
 }
 
-// driver checks a driver's name; it may be left out where there is only one.
+// driver checks a driver's name. It may be left out if there is only one driver.
 func (c *checker) driver(field, name string) {
 	names, all := c.driverNames()
 	switch {
@@ -158,7 +158,7 @@ func (c *checker) controllers() []string {
 	return slices.Clone(c.controls)
 }
 
-// controlPlane stands for all controllers of the kube-controller-manager.
+// controlPlane means all controllers of the kube-controller-manager.
 const controlPlane = "kube-controller-manager"
 
 // phases are the values of status.phase by resource.

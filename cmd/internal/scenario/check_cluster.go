@@ -150,7 +150,7 @@ func (c *checker) checkWays(d Driver) {
 	}
 }
 
-// has reports whether the file has the field, in whatever form.
+// has reports whether the file has the field in any form.
 func (c *checker) has(field string) bool {
 	_, ok := c.document.Positions[c.in(field)]
 	return ok

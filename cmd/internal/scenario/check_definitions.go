@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// definitions are the CustomResourceDefinitions that the steps so far have made, in a store without
-// other objects.
+// definitions are the CustomResourceDefinitions of the steps so far, in a store without other
+// objects.
 type definitions struct {
 	store *store.Store
 	// The step that first defines a kind, -1 for the objects at the start.
@@ -123,8 +123,8 @@ func (d *definitions) apply(definition *apiextensionsv1.CustomResourceDefinition
 }
 
 // checkCustom reports a custom resource that is not defined, is not defined yet, or violates its
-// definition. For an object that is applied again, rules that only apply to creation are checked
-// when the step runs.
+// definition. If an object is applied again, the step itself checks the rules for creation when it
+// runs.
 func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured) {
 	gvk := obj.GroupVersionKind()
 	res, err := kind.ResourceOf(c.definitions.store, obj)
@@ -144,7 +144,7 @@ func (c *checker) checkCustom(o manifest.Object, obj *unstructured.Unstructured)
 		return
 	}
 	if obj.GetNamespace() != "" {
-		obj.SetNamespace(metav1.NamespaceDefault) // the definitions' store has no other
+		obj.SetNamespace(metav1.NamespaceDefault) // the only namespace in the definitions' store
 	}
 	if name := (custom{gvk.GroupKind(), keyIn(res, o)}); !c.definitions.made[name] {
 		_, err = c.definitions.store.CreateObject(res, obj, store.DryRun())
@@ -180,8 +180,8 @@ func (c *checker) refused(o manifest.Object, err error, want string) {
 	}
 }
 
-// inVersion converts a path: the API server reports fields that all versions of a definition share
-// under spec, but in files they are in each version.
+// inVersion converts a path. The API server reports fields that all versions of a definition share
+// under spec, but files have them in each version.
 func inVersion(o manifest.Object, path string) string {
 	if _, ok := o.Object.(*apiextensionsv1.CustomResourceDefinition); !ok {
 		return path
@@ -199,8 +199,8 @@ func inVersion(o manifest.Object, path string) string {
 
 var keyInPath = lazyregexp.New(`\[[^\]]+\]`)
 
-// pathInFile converts a path of the API server to the form of paths in files: spec.sizes["a.b"] for
-// spec.sizes[a.b].
+// pathInFile converts a path of the API server to the syntax of paths in files: spec.sizes["a.b"]
+// for spec.sizes[a.b].
 func pathInFile(path string) string {
 	return keyInPath().ReplaceAllStringFunc(path, func(key string) string {
 		name := key[1 : len(key)-1]

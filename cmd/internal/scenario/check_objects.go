@@ -76,7 +76,7 @@ func (c *checker) missing(o manifest.Object, path, resource, kind, namespace, na
 	c.wrong(o, path, fmt.Sprintf("%s %q", kind, name), want, known)
 }
 
-// makes reports whether a manifest makes an object.
+// makes reports whether a manifest creates an object.
 func (c *checker) makes(resource, namespace, name string) bool {
 	key := store.Key{Namespace: namespace, Name: name}
 	_, made := c.made.firstMade(resource, key)
@@ -132,8 +132,8 @@ func (c *checker) checkClaim(o manifest.Object, path, namespace string, spec *co
 	}
 }
 
-// missingClaim reports a claim that no manifest makes. Its name may have a namespace before it;
-// otherwise it is in the default one.
+// missingClaim reports a claim that no manifest makes. Its name may begin with a namespace;
+// otherwise it is in the default namespace.
 func (c *checker) missingClaim(o manifest.Object, path, claim string) {
 	namespace, name, ok := strings.Cut(claim, "/")
 	if !ok {

@@ -22,7 +22,7 @@ func (c *checker) readProfile(d *Driver) {
 	}
 }
 
-// loadProfile reads a profile that a field names; nil if it has mistakes.
+// loadProfile reads the profile that a field names; nil if the profile has mistakes.
 func (c *checker) loadProfile(field, name string) *profile.Profile {
 	read, err := profile.Load(name, c.dir)
 	var problems strict.Problems

@@ -19,11 +19,12 @@ import (
 const accepted = "a value that the API server accepts"
 
 // checkRules checks an object of a manifest against the rules of the API. An object that is applied
-// again is merged with the existing object, so only mistakes in the manifest itself are certain.
+// again is merged with the existing object. Therefore only mistakes in the manifest itself are
+// certain.
 func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	at := place{o.File, o.At}
 	if c.ruled.places[at] {
-		return // a copy, or the same manifest once more
+		return // a copy, or the same manifest again
 	}
 	c.ruled.places[at] = true
 	key := ruledKey{res, keyIn(res, o)}
@@ -39,7 +40,7 @@ func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	}
 }
 
-// checkPatched checks the object of a manifest against the rules as a patch leaves it.
+// checkPatched checks the object of a manifest against the rules after a patch.
 func (c *checker) checkPatched(s *patchStep) {
 	res := s.Resource
 	if res == nil || s.Subresource != "" || s.Many() || kind.DefinitionOf(res) != nil {
@@ -89,7 +90,7 @@ func causes(err error) []metav1.StatusCause {
 
 var quotedWord = lazyregexp.New(`"([^"]*)"`)
 
-// supported returns the value that was probably meant, of those listed in the message of a mistake.
+// supported returns the value that was probably meant, from the values in the message of a mistake.
 func supported(message string) string {
 	found, list, ok := strings.Cut(message, ": supported values: ")
 	word := quotedWord().FindStringSubmatch(found)

@@ -65,7 +65,7 @@ func (f FeatureGates) gates() feature.Gates {
 	}
 }
 
-// Nodes are the nodes of a cluster; a file has a list, or their number.
+// Nodes are the nodes of a cluster. A file has a list of nodes, or their number.
 type Nodes []Node
 
 // Node is one node of the cluster.

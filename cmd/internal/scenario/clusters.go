@@ -20,7 +20,7 @@ type site struct {
 	evidence *expect.Evidence
 }
 
-// enter makes a cluster the current one: the first one, if name is empty.
+// enter makes a cluster the current one. Without a name, it takes the first one.
 func (r *runner) enter(name string) {
 	at := max(0, slices.IndexFunc(r.sites, func(p site) bool { return p.name == name }))
 	r.cluster, r.evidence = r.sites[at].cluster, r.sites[at].evidence
@@ -74,7 +74,7 @@ func (c *checker) checkClusters() {
 	}
 }
 
-// checkIn reports a step without the cluster in which it acts, or with an unknown one.
+// checkIn reports a step with an unknown cluster, or without the cluster if there are several.
 func (c *checker) checkIn(s *Step) {
 	names := c.scenario.Clusters
 	_, all := s.action.(ofAll)
@@ -89,8 +89,8 @@ func (c *checker) checkIn(s *Step) {
 	}
 }
 
-// checkExpectedIn reports expectations of unknown clusters, and expectations without a cluster if
-// there are several.
+// checkExpectedIn reports expectations with an unknown cluster, or without a cluster if there are
+// several.
 func (c *checker) checkExpectedIn(e *Expectations) {
 	names := c.scenario.Clusters
 	for _, name := range slices.Sorted(maps.Keys(e.In)) {

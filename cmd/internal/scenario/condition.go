@@ -14,7 +14,7 @@ import (
 )
 
 // ObjectCondition is a condition on an object: that it exists, is deleted, is in a phase, has a
-// condition, makes a CEL expression true, or has certain fields, which are keys beside the others:
+// condition, satisfies a CEL expression, or has certain fields. The fields are additional keys:
 // {pvc: data, phase: Bound, spec: {volumeName: "pvc-*"}}.
 type ObjectCondition struct {
 	expect.Reference
@@ -156,7 +156,8 @@ func (o *ObjectCondition) object(wrong *error) expect.Object {
 	return object
 }
 
-// because explains which values make the expression false for an object; "" without an expression.
+// because explains which values make the expression false for an object; "" if there is no
+// expression.
 func (o *ObjectCondition) because(ev *expect.Evidence) string {
 	if o.that == nil {
 		return ""
@@ -189,7 +190,7 @@ func (o *ObjectCondition) failure(ev *expect.Evidence) *Failure {
 	return f
 }
 
-// withReason appends the values that an expression read, on a line of their own.
+// withReason appends the values that an expression read, on a separate line.
 func withReason(got, reason string) string {
 	if reason == "" {
 		return got

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Lives maps images to the way in which their containers end.
+// Lives maps images to descriptions of how their containers end.
 type Lives map[string]ContainerLife
 
 // ContainerLife describes how a container ends.

@@ -11,10 +11,10 @@ import (
 // CSIDriver is the spec of a driver's CSIDriver object.
 type CSIDriver struct{ spec storagev1.CSIDriverSpec }
 
-// UnmarshalStrict reads the fields as Kubernetes has them.
+// UnmarshalStrict reads the fields with Kubernetes' names.
 func (d *CSIDriver) UnmarshalStrict(n *strict.Node) { n.Decode(&d.spec) }
 
-// JSONSchema is any map: the fields are those of Kubernetes.
+// JSONSchema permits any map: the fields are those of Kubernetes.
 func (CSIDriver) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
 
 // object returns the object of a driver.

@@ -14,12 +14,11 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// wordOfDefinitions is in every text with a definition.
+// wordOfDefinitions occurs in every text with a definition.
 var wordOfDefinitions = []byte("CustomResourceDefinition")
 
-// definedKinds returns the built-in kinds and those that a scenario's manifests define, wherever
-// they are, so that steps can name them. Mistakes in the manifests are reported later, by
-// checkDefinitions.
+// definedKinds returns the built-in kinds and those that any manifests of a scenario define, so
+// that steps can name them. Mistakes in the manifests are reported later, by checkDefinitions.
 func definedKinds(document *strict.Document, dir string) expect.Kinds {
 	var defined *store.Store
 	if mentionsCSIAddons(document, dir) {
@@ -30,7 +29,7 @@ func definedKinds(document *strict.Document, dir string) expect.Kinds {
 			if defined == nil {
 				defined = kind.NewStore(store.Options{})
 			}
-			_, _ = store.Create(defined, d) // reported when it is checked
+			_, _ = store.Create(defined, d) // the check of the manifest reports it
 		}
 	}
 	return expect.KindsIn(defined)
@@ -55,8 +54,8 @@ func manifestsIn(root *strict.Node) []Manifests {
 	return all
 }
 
-// definitions returns the definitions among the manifests; inline is set if the scenario's own
-// text may contain some.
+// definitions returns the definitions among the manifests. inline is set if the scenario's own text
+// may contain definitions.
 func (m Manifests) definitions(dir string, inline bool) []*apiextensionsv1.CustomResourceDefinition {
 	var found []*apiextensionsv1.CustomResourceDefinition
 	for _, part := range m.parts {

@@ -109,8 +109,8 @@ func (d *Driver) take(own *deploy.Own) error {
 	return nil
 }
 
-// ofDeployments are flags of sidecars that set paths and addresses, and change nothing that a
-// driver sees.
+// ofDeployments are flags of sidecars that set paths and addresses, without an effect on the
+// driver.
 var ofDeployments = []string{
 	"--csi-address", "--v", "--logtostderr", "--http-endpoint", "--metrics-address", "--metrics-path", "--health-port",
 	"--leader-election-namespace", "--kubeconfig", "--kubelet-registration-path", "--plugin-registration-path",

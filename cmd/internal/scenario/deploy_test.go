@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The simulation uses the sidecars of a driver's own manifests, with their flags, and their
-// CSIDriver object.
+// The simulation uses the sidecars and the CSIDriver object from a driver's own manifests, with the
+// sidecars' flags.
 func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("kubectl builds kustomizations")
@@ -90,7 +90,7 @@ steps:
 	assert.Empty(t, result.Failures)
 }
 
-// Given a driver with manifests of a node plugin alone. When it is upgraded and restarted, then
+// Given a driver with manifests of a node plugin only. When it is upgraded and restarted, then
 // there is no controller plugin to replace.
 func TestAnUpgradeOfANodePluginAlone(t *testing.T) {
 	dir := t.TempDir()

@@ -34,8 +34,8 @@ func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	return result, nil
 }
 
-// traces are the traces of two runs that should be equal. Equal events are not rendered, since this
-// takes longer than a run.
+// traces are the traces of two runs that should be equal. It does not render equal events, since
+// rendering takes longer than a run.
 type traces struct {
 	first      []*trace.Event // events that the second run has not reached yet
 	line       int
@@ -45,7 +45,7 @@ type traces struct {
 // keep records an event of the first run.
 func (t *traces) keep(e *trace.Event) { t.first = append(t.first, e) }
 
-// compare compares the next event of the second run; nil is its end.
+// compare compares the next event of the second run; nil means its end.
 func (t *traces) compare(e *trace.Event) {
 	var first *trace.Event
 	if len(t.first) > 0 {

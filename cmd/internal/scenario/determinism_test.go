@@ -19,7 +19,7 @@ func TestTracesAreComparedLineByLine(t *testing.T) {
 	later.At = time.Nanosecond // a line has milliseconds
 	for name, c := range map[string]struct {
 		first, second []*trace.Event
-		want          string // "" if they are alike
+		want          string // "" if they are equal
 	}{
 		"equal":                  {[]*trace.Event{step("one"), step("two")}, []*trace.Event{step("one"), step("two")}, ""},
 		"of equal lines":         {[]*trace.Event{step("one"), step("two")}, []*trace.Event{step("one"), later}, ""},

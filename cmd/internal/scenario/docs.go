@@ -31,10 +31,10 @@ func Steps() []StepInfo {
 	return all
 }
 
-// readsMore is a step with other forms than its own fields.
+// readsMore is a step that has other forms besides its own fields.
 type readsMore interface{ forms() []any }
 
-// namesObject is implemented by steps that name an object by its kind: the kind is a key of the
+// namesObject is implemented by steps that name an object by its kind. The kind is a key of the
 // step.
 type namesObject interface{ namesObject() }
 
@@ -59,7 +59,7 @@ func kinds() []string {
 }
 
 // stepFields returns the fields that the tags of a step's type document. A reference to an object
-// documents itself: it is the kind as key and the name as value.
+// documents itself: its key is the kind, and its value is the name.
 func stepFields(t reflect.Type) []strict.Field {
 	types := []reflect.Type{t}
 	if step, ok := reflect.Zero(t).Interface().(readsMore); ok {

@@ -73,24 +73,24 @@ type Socket struct {
 	Addons     string            `json:"addons,omitempty" doc:"The socket at which its plugins serve CSI-Addons; default their own."`
 }
 
-// Lives reports whether only csisim up can run the scenario: external components, and programs in
-// containers, need the API and the real clock.
+// Lives reports whether only csisim up can run the scenario. External components and programs in
+// containers need the API and the real clock.
 func (s *Scenario) Lives() bool {
 	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
-// MayLack reports whether the scenario is not to be tried where its program is not found, and err
-// is the error of such a place.
+// MayLack reports whether the scenario may be skipped where its program is missing. err is the
+// error of such a run.
 func (s *Scenario) MayLack(err error) bool {
 	return errors.Is(err, program.ErrNotFound) && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil && d.Program.Optional })
 }
 
-// HasPrograms reports whether the run starts programs, which mount and leave processes.
+// HasPrograms reports whether the run starts programs, which mount and may leave processes behind.
 func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
-// driverNamed returns a driver by its name; the only driver may have none.
+// driverNamed returns a driver by its name. The only driver may be named by "".
 func (s *Scenario) driverNamed(name string) Driver {
 	i := slices.IndexFunc(s.Drivers, func(d Driver) bool { return d.name() == name })
 	return s.Drivers[max(0, i)]
@@ -102,13 +102,13 @@ func (d Driver) isSingle() bool {
 	return d.Program != nil && d.Program.Single || d.profile != nil && d.profile.Single
 }
 
-// hasController reports whether the driver has a controller plugin, by the scenario, its profile
-// and its own manifests.
+// hasController reports whether the driver has a controller plugin, according to the scenario, its
+// profile and its own manifests.
 func (d Driver) hasController() bool {
 	return !d.NoController && (d.profile == nil || !d.profile.NoController) && (d.own == nil || d.own.HasController())
 }
 
-// name returns the driver's name if the file has it.
+// name returns the driver's name if the file contains it.
 func (d Driver) name() string {
 	switch {
 	case d.Mock != nil:
@@ -145,7 +145,7 @@ func (d Driver) options(dir string) sim.Driver {
 		o.Sidecars.Provisioner.ExtraCreateMetadata = &d.profile.ExtraCreateMetadata
 	}
 	if d.Sidecars.ClusterRegistrar != nil {
-		o.CSIDriver = nil // the sidecar makes it
+		o.CSIDriver = nil // the sidecar creates it
 	}
 	o.Replicas = int(d.Replicas)
 	o.NoNode, o.NoController, o.NoCSIDriver = d.NoNode, d.NoController || o.NoController, d.NoCSIDriver

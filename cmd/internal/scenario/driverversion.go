@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// DriverVersion is a release of a driver. A further release keeps everything that it leaves out
-// from the release that is installed first.
+// DriverVersion is a release of a driver. A further release inherits everything that it leaves out
+// from the first installed release.
 type DriverVersion struct {
 	Program   *Program      `json:"program,omitempty" doc:"The program of the release. Of a further release it has command, controllerCommand, env and nodePaths; everything else is as in the first one."`
 	Profile   string        `json:"profile,omitempty" example:"hostpath" doc:"The profile that describes how the release is started; default, with binary, the driver's own."`
@@ -41,7 +41,7 @@ func (d Driver) AsVersion() DriverVersion {
 	return v
 }
 
-// takeFirstVersions makes the release that is installed first a part of its driver.
+// takeFirstVersions makes the first installed release a part of its driver.
 func (c *checker) takeFirstVersions() {
 	for i := range c.scenario.Drivers {
 		c.at(strict.Index("drivers", i), func() { c.takeFirstVersion(&c.scenario.Drivers[i]) })
@@ -126,7 +126,7 @@ func (c *checker) checkReleasedProgram(p *Program) {
 	}
 }
 
-// checkWayOf reports a release that is started in another way than the first one, and reads its
+// checkWayOf reports a release that is started in another way than the first release, and reads its
 // profile.
 func (c *checker) checkWayOf(d *Driver, v *DriverVersion) {
 	described := v.Profile != "" || v.Binary != ""
@@ -240,7 +240,7 @@ func (d Driver) released(v DriverVersion) sim.ProgramVersion {
 	return sim.ProgramVersion{Command: d.Program.Command, ControllerCommand: d.Program.ControllerCommand}
 }
 
-// mocks returns the options of the reference driver's releases that have their own.
+// mocks returns the options of those releases of the reference driver that have their own options.
 func (d Driver) mocks() map[string]mock.Options {
 	all := map[string]mock.Options{}
 	for name, v := range d.Versions {
@@ -251,7 +251,8 @@ func (d Driver) mocks() map[string]mock.Options {
 	return all
 }
 
-// version reports a release that no driver, or not the named one, has.
+// version reports a release that the named driver does not have or, without a name, that no driver
+// has.
 func (c *checker) version(field, driver, name string) {
 	if name == "" {
 		return

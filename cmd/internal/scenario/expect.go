@@ -69,7 +69,7 @@ func (c *checker) pattern(p *calls.Pattern) {
 	}
 }
 
-// event reports a pattern that matches any event, or that names no object.
+// event reports a pattern that matches any event or names no object.
 func (c *checker) event(p *expect.Event) {
 	if p.Reason == "" && p.About == "" && p.Message == "" && p.Type == "" {
 		c.report("", "an event without anything that distinguishes it from others", p.Wanted())

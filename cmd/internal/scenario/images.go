@@ -11,7 +11,7 @@ import (
 // Mapped is an entry of images.
 type Mapped struct {
 	Image string
-	File  string // the file that it is mapped to; a path, or the name of a program
+	File  string // the file to which it is mapped: a path, or the name of a program
 	Line  int    // of the entry
 }
 
@@ -24,7 +24,8 @@ func (s *Scenario) MappedImages() (all []Mapped) {
 	return all
 }
 
-// UnmappedImages returns the images of the scenario's own containers that no entry of images names.
+// UnmappedImages returns the images of the scenario's own containers that are not entries of
+// images.
 func (s *Scenario) UnmappedImages() []string {
 	return slices.DeleteFunc(s.containerImages(), func(image string) bool { return sim.Maps(s.Images, image) })
 }

@@ -18,7 +18,7 @@ type Invariant struct {
 // statementWatch evaluates the statements of always and sometimes at the end of each instant.
 type statementWatch struct {
 	r        *runner
-	evidence *expect.Evidence // its own: waits look for news in that of the run
+	evidence *expect.Evidence // its own journal: waits use the journal of the run
 	looked   bool
 	revision uint64
 	open     []*watchedStatement
@@ -77,7 +77,7 @@ func (w *statementWatch) look() {
 	w.open = open
 }
 
-// decides reports whether a statement is decided: an invariant is broken, or a statement of
+// decides reports whether a statement is decided: an invariant has been broken, or a statement of
 // sometimes has been true.
 func (w *statementWatch) decides(s *watchedStatement, view celView) bool {
 	holds, err := s.compiled.Holds(view)

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// KubeletDir is the directory of the kubelets; a file has its path, or KubeletPaths.
+// KubeletDir is the directory of the kubelets. A file has its path, or KubeletPaths.
 type KubeletDir KubeletPaths
 
 // KubeletPaths are the paths to the directory of the kubelets.

@@ -13,7 +13,7 @@ import (
 )
 
 // Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems
-// with all mistakes in it and in the manifests that it names.
+// with all mistakes in it and in its manifests.
 func Load(path string) (*Scenario, error) {
 	data, err := strict.ReadFile(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	document.Root.Decode(s)
 	s.positions, s.csiAddons = document.Positions, mentionsCSIAddons(document, filepath.Dir(file))
 	if key := document.Root.Key("expect"); key != nil {
-		// For the checks of every run, whichever expectations there are.
+		// For the checks of every run, which need no expectations.
 		s.positions["expect"] = key.Position()
 	}
 	if s.Name == "" {
@@ -125,7 +125,7 @@ func (c *checker) readReleases(room *int) (all []manifest.Object) {
 		for _, name := range slices.Sorted(maps.Keys(versions)) {
 			v := versions[name]
 			if name == c.scenario.Drivers[i].Version {
-				continue // its objects are those of the scenario
+				continue // its objects belong to the scenario
 			}
 			objects, problems := v.Objects.read(c.dir, room)
 			v.objects, c.problems = objects, append(c.problems, problems...)

@@ -56,7 +56,7 @@ func noLoad(s *Scenario, problem string) error {
 	return &sim.ConfigError{Subject: "a load of " + s.File, Problem: problem}
 }
 
-// copied returns the part that is copied; nil for none.
+// copied returns the part that is copied; nil if there is none.
 func (s *applyStep) copied() *manifestPart {
 	for i := range s.parts {
 		if s.parts[i].copies > 0 {

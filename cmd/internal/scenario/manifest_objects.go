@@ -14,14 +14,14 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// manifestObjects holds the objects that a scenario's manifests make, with the first step that
-// makes each; -1 means at the start.
+// manifestObjects holds the objects from a scenario's manifests, with the first step that creates
+// each of them; -1 means at the start.
 type manifestObjects struct {
 	objects   map[string]map[store.Key]int // by resource
 	generated []generated
 }
 
-// generated are objects that controllers make, known by a prefix of their names.
+// generated are objects that controllers create. A prefix of their names identifies them.
 type generated struct {
 	resource, namespace, prefix string
 }
@@ -86,7 +86,7 @@ func (m *manifestObjects) isGenerated(resource string, key store.Key) bool {
 	})
 }
 
-// firstMade returns the step that first makes an object, or false if no manifest does.
+// firstMade returns the step that first creates an object, or false if no manifest does.
 func (m *manifestObjects) firstMade(resource string, key store.Key) (int, bool) {
 	step, ok := m.objects[resource][key]
 	return step, ok
@@ -102,7 +102,7 @@ func (m *manifestObjects) names(resource, namespace string) []string {
 	return names
 }
 
-// whole lists the resources with objects from manifests only. The control plane makes objects of
+// whole lists the resources with objects only from manifests. The control plane makes objects of
 // all other resources by itself.
 var whole = map[string]bool{
 	"pods": true, "persistentvolumeclaims": true, "storageclasses": true, "statefulsets": true,

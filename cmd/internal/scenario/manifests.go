@@ -24,13 +24,13 @@ type manifestPart struct {
 // IsZero reports whether there are none.
 func (m Manifests) IsZero() bool { return len(m.parts) == 0 }
 
-// copyNumber stands for the number of a copy.
+// copyNumber is the placeholder for the number of a copy.
 const copyNumber = "{{i}}"
 
 // maxCopies bounds the copies, so that a typing error is reported and not tried.
 const maxCopies = 100_000
 
-// UnmarshalStrict keeps the objects as text; they are read when the scenario is checked.
+// UnmarshalStrict keeps the objects as text. They are read when the scenario is checked.
 func (m *Manifests) UnmarshalStrict(n *strict.Node) {
 	if n.IsList() {
 		for _, item := range n.Items() {

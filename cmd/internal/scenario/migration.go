@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// Migration maps in-tree plugins to a stage of their migration to CSI that is not the default of
-// the version.
+// Migration maps in-tree plugins to a stage of their migration to CSI that differs from the
+// version's default.
 type Migration map[string]migration.Stage
 
 var stages = []string{string(migration.Disabled), string(migration.Enabled), string(migration.Complete)}

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// remarks lists violated requirements of the CSI spec on which nothing depends.
+// remarks lists violated requirements of the CSI spec that do not affect Kubernetes.
 func (r *runner) remarks() (found []string) {
 	for _, e := range r.result.Trace {
 		if e.Kind == trace.Remark {
@@ -20,7 +20,7 @@ func (r *runner) remarks() (found []string) {
 		}
 	}
 	for _, v := range calls.ClearedUp(r.result.Trace) {
-		// A single one may be caused by the machine, such as a mount that is busy for a moment.
+		// The machine may cause a single violation, such as a mount that is busy for a moment.
 		if v.More > 0 {
 			found = append(found, v.Text)
 		}

@@ -51,7 +51,7 @@ func (s *Scenario) Boots() (n int) {
 	return n
 }
 
-// AdditionalPods counts the steps that make pods, except the first one: real containers start and
+// AdditionalPods counts the steps that create pods, except the first one. Real containers start and
 // end one after the other.
 func (s *Scenario) AdditionalPods() int {
 	n := 0
@@ -64,7 +64,7 @@ func (s *Scenario) AdditionalPods() int {
 	return max(n-1, 0)
 }
 
-// at adapts a step to a type of cluster: only the API of a cluster that is not kind's can be
+// at adapts a step to a type of cluster. If kind did not make the cluster, only its API can be
 // reached.
 func (p Promotion) at(o promotion.TargetOptions, a action) Promotion {
 	if _, isKind := o.IsKind(); isKind || p.Never != "" {

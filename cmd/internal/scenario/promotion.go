@@ -164,7 +164,7 @@ func (s *Scenario) endsRegistrars() bool {
 	})
 }
 
-// isOwn reports whether a driver is deployed by its own manifests; "" is the only driver.
+// isOwn reports whether a driver is deployed by its own manifests; "" names the only driver.
 func (s *Scenario) isOwn(driver string) bool {
 	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.own != nil && (driver == "" || d.name() == driver) })
 }

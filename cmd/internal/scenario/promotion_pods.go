@@ -11,8 +11,8 @@ type pods struct {
 	nodes []string
 	// silent are nodes with a kubelet that is down.
 	silent map[string]bool
-	// gone has the nodes without a driver's plugin, because its pod was deleted or never existed,
-	// by driver; "" is the only driver.
+	// gone has, by driver, the nodes without the driver's plugin because its pod was deleted or
+	// never existed; "" names the only driver.
 	gone map[string]map[string]bool
 }
 
@@ -61,7 +61,7 @@ func (p *pods) after(a action) string {
 	return ""
 }
 
-// starts applies the start of plugins: a plugin without a pod needs the kubelet of its node.
+// starts applies the start of plugins. A plugin without a pod needs the kubelet of its node.
 func (p *pods) starts(fields pluginFields) (why string) {
 	p.each(fields, func(node string) {
 		if p.gone[fields.Driver][node] && p.silent[node] {

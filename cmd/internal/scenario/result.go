@@ -40,30 +40,30 @@ type Result struct {
 	States      []*trace.Event // between them, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
-	// Notes lists, one per line, observations that are no failures, and the places that could not
-	// be checked.
+	// Notes lists, one per line, observations that are not failures, and places that could not be
+	// checked.
 	Notes []string
-	// Litter lists, one per line, the leftovers that real Kubernetes leaves behind, too.
+	// Litter lists, one per line, the leftovers that real Kubernetes also leaves behind.
 	Litter []string
-	// Written lists the files that programs wrote outside the run, or tried to; the writes were
-	// discarded.
+	// Written lists the files that programs wrote, or tried to write, outside the run. These writes
+	// were discarded.
 	Written []string
 	// Waits are the run's waits for the work of drivers, in wall time.
 	Waits []sim.Wait
-	// Overdue lists the calls to drivers that exceeded the patience: the run went on without their
-	// answers.
+	// Overdue lists the calls to drivers that exceeded the patience. The run continued without
+	// their answers.
 	Overdue []string
 	// Usage lists the resources that the programs of drivers used and left.
 	Usage []sim.Usage
-	// Listed are the volumes and snapshots that drivers had at the beginning and at the end, by
-	// their ids, including those that the run did not make.
+	// Listed are the ids of the volumes and snapshots that drivers had at the beginning and at the
+	// end, including those that the run did not create.
 	Listed []string
 	// Calls is the number of CSI calls.
 	Calls int
-	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are
-	// not.
+	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are not
+	// isolated.
 	Apart string
-	// Sometimes has for each statement in the scenario's sometimes whether it was true at some
+	// Sometimes says, for each statement in the scenario's sometimes, whether it was true at some
 	// instant.
 	Sometimes []bool
 	// Difference is the first difference of a second run, with RunOptions.CheckDeterminism: an
@@ -124,6 +124,5 @@ type StepResult struct {
 // Failure is an expectation that does not hold.
 type Failure = expect.Failure
 
-// CallSequence lists the CSI calls of a trace, one per line, in a form that is the same for equal
-// runs.
+// CallSequence lists the CSI calls of a trace, one per line. Equal runs have equal lists.
 func CallSequence(events []*trace.Event) string { return calls.Sequence(events) }

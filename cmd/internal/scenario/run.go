@@ -69,8 +69,8 @@ type RunOptions struct {
 	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time
-	// Names seeds the names of volumes: runs with different Names, or of different scenarios, never
-	// share one. Default: all runs make the same names.
+	// Names seeds the names of volumes. Runs never share a volume name if their Names or scenarios
+	// differ. Default: all runs make the same names.
 	Names string
 	// Token is required from clients of the cluster's API. Default: none.
 	Token string

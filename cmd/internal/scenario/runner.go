@@ -33,8 +33,8 @@ type runner struct {
 	began     uint64            // Seq of the last event before the first step
 	stepBegan map[string]uint64 // the same for each step with a name
 	output    []string          // of the current step
-	// environment is the error of the cluster if it could not execute a step, although the scenario
-	// has no mistake.
+	// environment is the error of a cluster that could not execute a step although the scenario has
+	// no mistake.
 	environment error
 	// interrupted returns the error that ends the run early, nil until then.
 	interrupted func() error
@@ -130,7 +130,7 @@ func (r *runner) explain() {
 }
 
 // prepare boots the clusters and applies the objects of the scenario. It applies CSIDriver objects
-// first, since the kubelet and the attach/detach controller read them from the start.
+// first, because the kubelet and the attach/detach controller read them from the start.
 func (r *runner) prepare() bool {
 	isDriver := func(o object) bool { return o.GetObjectKind().GroupVersionKind().Kind == "CSIDriver" }
 	var before, after []object
@@ -152,7 +152,7 @@ func (r *runner) prepare() bool {
 	if err == nil {
 		err = r.everywhere(r.boot)
 	}
-	r.began = r.trace.Last() // a real cluster makes volumes for the claims at once
+	r.began = r.trace.Last() // a real cluster provisions the claims at once
 	if err == nil {
 		err = r.everywhere(func() error { return r.apply(after) })
 	}
@@ -292,7 +292,7 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f.Line == 0 {
 		f.Line = line
 	}
-	if r.interrupted() == nil { // an interrupt needs no explanation, which might take long
+	if r.interrupted() == nil { // an interrupt needs no explanation, which could take long
 		r.evidence.Explain(f)
 	}
 	r.result.Failures = append(r.result.Failures, *f)
@@ -310,7 +310,7 @@ func (r *runner) blame(cause *Failure) {
 	r.result.Failures = append(r.result.Failures, symptoms...)
 }
 
-// causes puts the cause of a step's failure before it: that the driver died, or otherwise the
+// causes puts the cause of a step's failure before it: the driver's crash or, if there is none, the
 // driver's breach of the CSI spec.
 func (r *runner) causes() {
 	allowed, line := *r.allowedViolations(), r.scenario.line("expect")

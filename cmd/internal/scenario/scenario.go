@@ -38,8 +38,9 @@ type object = manifest.Object
 // noItem is the index for a value that is not a list.
 const noItem = -1
 
-// lineOf returns the line of an expectation: of an item in the list under a key, or of the key's
-// whole value. It is 0 for the expectations of every run that the file does not contain.
+// lineOf returns the line of an expectation. This is the line of an item in the list under a key,
+// or of the key's whole value. It is 0 for the expectations of every run, which the file does not
+// contain.
 func (s *Scenario) lineOf(path, key string, item int) int {
 	at := strict.Key(path, key)
 	if _, ok := s.positions[at]; !ok {
@@ -51,7 +52,7 @@ func (s *Scenario) lineOf(path, key string, item int) int {
 	return s.positions.At(at).Line
 }
 
-// line returns the line of a field. For a field that the file does not have, it is the line of the
+// line returns the line of a field. For a field that is missing in the file, it is the line of the
 // last step.
 func (s *Scenario) line(field string) int {
 	if _, ok := s.positions[field]; !ok && len(s.Steps) > 0 {

@@ -14,7 +14,8 @@ import (
 // SchemaID is the URL of the published schema.
 const SchemaID = "https://csisim.dev/schema/v1alpha1/scenario.json"
 
-// Schema returns the JSON Schema of scenario files, made from the tags of the types that read them.
+// Schema returns the JSON Schema of scenario files. It is derived from the tags of the types that
+// read them.
 func Schema() ([]byte, error) {
 	text, err := json.MarshalIndent(strict.Schema(reflect.TypeFor[Scenario](), SchemaID), "", "  ")
 	if err != nil {
@@ -38,8 +39,8 @@ func partialObject() map[string]any {
 	return properties
 }
 
-// referring returns the schema of a map that names an object, which may be of a kind that a
-// definition adds.
+// referring returns the schema of a map that names an object. The kind of the object may come from
+// a definition.
 func referring(more map[string]any, structs ...any) map[string]any {
 	schema := strict.MapSchema(more, structs...)
 	schema["additionalProperties"] = map[string]any{

@@ -36,7 +36,7 @@ type externalName string
 // Wanted lists the names.
 func (externalName) Wanted() string { return strict.OneOf(sim.Externals(), "external") }
 
-// UnmarshalStrict reads one of them.
+// UnmarshalStrict reads one of these values.
 func (e *externalName) UnmarshalStrict(n *strict.Node) {
 	*e = externalName(readName(n, sim.Externals(), e.Wanted()))
 }
@@ -56,7 +56,7 @@ func callerNames() []string {
 // Wanted lists the names.
 func (callerName) Wanted() string { return strict.OneOf(callerNames(), "from") }
 
-// UnmarshalStrict reads one of them.
+// UnmarshalStrict reads one of these values.
 func (f *callerName) UnmarshalStrict(n *strict.Node) {
 	*f = callerName(readName(n, callerNames(), f.Wanted()))
 }

@@ -30,10 +30,10 @@ func register(name, summary, example string, prototype action) {
 }
 
 // Step is one step of a scenario: a map with the step's kind as its key and, optionally, a name for
-// references. If there are several clusters, it names the one in which it acts.
+// references. If there are several clusters, the step also names its cluster.
 type Step struct {
 	Name string // as given; steps can also be referred to by their number, from 1
-	In   string // the cluster; empty if there is only one, and for steps that concern all
+	In   string // the cluster; empty if there is only one, and for steps that affect all
 	Kind string // the kind's key: wait, apply
 	Line int    // in the scenario's file
 
@@ -87,7 +87,7 @@ func (s Step) Title() string {
 	return s.title
 }
 
-// maxTitle is the number of characters after which a title is cut.
+// maxTitle is the length, in characters, to which a title is cut.
 const maxTitle = 80
 
 // inWords renders a value of the file in one line: pod web, phase Running.

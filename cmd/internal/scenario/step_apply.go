@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// noteOnce adds a note to the result unless it is there.
+// noteOnce adds a note to the result unless the result already has it.
 func (r *runner) noteOnce(text string) {
 	if !slices.Contains(r.result.Notes, text) {
 		r.result.Notes = append(r.result.Notes, text)

@@ -11,8 +11,7 @@ func init() {
 		`restart-controller: csi-attacher/mock.csi.csisim.dev`, restartControllerStep(""))
 }
 
-// These steps are the name of a controller; the name kube-controller-manager means all of its
-// controllers.
+// These steps take the name of a controller. kube-controller-manager means all of its controllers.
 type (
 	killControllerStep    string
 	startControllerStep   string

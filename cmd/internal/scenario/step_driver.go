@@ -16,8 +16,8 @@ func init() {
 		`restart-driver: {node: node-a}`, &restartDriverStep{})
 }
 
-// pluginFields select plugins of a driver: the controller plugin, the plugin on a node, or, with
-// neither, all of them.
+// pluginFields select plugins of a driver: the controller plugin, the plugin on a node, or all of
+// them if neither field is set.
 type pluginFields struct {
 	Driver     string `json:"driver,omitempty" doc:"The driver; default the only one."`
 	Node       string `json:"node,omitempty" doc:"Its plugin on this node."`

@@ -63,7 +63,7 @@ func (s *faultStep) check(c *checker) {
 	c.faults[s.name()] = true
 }
 
-// checkEffect reports a fault that has not exactly one effect.
+// checkEffect reports a fault with no effect or with more than one.
 func (s *faultStep) checkEffect(c *checker) {
 	want := "one of " + strings.Join(effect.FieldNames(), ", ")
 	var found []string
@@ -93,7 +93,7 @@ func (c *effectChecker) Known(field, noun, word string, known []string) {
 	c.knownAs(field, noun, word, known)
 }
 
-// Victim reports a name that is none of the known ones and no controller.
+// Victim reports a name that is neither a known victim nor a controller.
 func (c *effectChecker) Victim(field, name string, known []string) {
 	if controllers := c.controllers(); len(controllers) > 0 && !slices.Contains(controllers, name) {
 		c.unknown(field, "victim", name, append(known, controllers...))

@@ -52,14 +52,14 @@ func (s *unmountStep) do(r *runner) error {
 	return cluster.Unmount(s.Node, s.Target)
 }
 
-// someNode checks a node's name; a missing one has been reported.
+// someNode checks a node's name. A missing name has already been reported.
 func (c *checker) someNode(name string) {
 	if name != "" {
 		c.node("node", name)
 	}
 }
 
-// absolute checks a path on a node; a missing one has been reported.
+// absolute checks a path on a node. A missing path has already been reported.
 func (c *checker) absolute(field, file string) {
 	if file != "" && (!path.IsAbs(file) || path.Clean(file) != file) {
 		c.report(field, fmt.Sprintf("%q", file), "an absolute path without . and ..")

@@ -14,6 +14,6 @@ func (s noteStep) check(c *checker) {
 }
 
 func (s noteStep) do(r *runner) error {
-	r.say(string(s)) // the trace has it as the step's title
+	r.say(string(s)) // the trace contains it as the step's title
 	return nil
 }

@@ -32,8 +32,8 @@ type patchFields struct {
 	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The message with which the API server must refuse the patch, * for any text. Default: it must accept the patch."`
 }
 
-// UnmarshalStrict reads the object and the patch, and checks that the patch has only fields of the
-// object.
+// UnmarshalStrict reads the object and the patch, and checks that the object has all fields of the
+// patch.
 func (s *patchStep) UnmarshalStrict(n *strict.Node) {
 	if !n.IsMap() {
 		n.ReportWrong("a map with an object and merge, such as {pvc: data, merge: {...}}")
@@ -69,7 +69,8 @@ func (s *patchStep) do(r *runner) error {
 	return nil
 }
 
-// judge returns the failure of the step for the answer to the patch of an object.
+// judge compares the answer to the patch of an object with the expected one, and returns the
+// failure of the step.
 func (s *patchStep) judge(obj store.Object, answer error) error {
 	what := fmt.Sprintf("patch %s %s", s.Word, obj.GetName())
 	switch {

@@ -48,7 +48,7 @@ func (s *nodePressureStep) check(c *checker) {
 	}
 }
 
-// podKey reads a pod's name, with its namespace before it unless that is the default one.
+// podKey reads a pod's name. The name begins with the namespace unless it is the default one.
 func podKey(name string) store.Key {
 	if namespace, name, found := strings.Cut(name, "/"); found {
 		return store.Key{Namespace: namespace, Name: name}

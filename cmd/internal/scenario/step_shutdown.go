@@ -13,8 +13,7 @@ func init() {
 		`shut-down: {node: node-a, gracePeriod: 30s, gracePeriodCriticalPods: 10s}`, &shutDownStep{})
 }
 
-// defaultGrace is the example in the documentation of Kubernetes; the kubelet's own default is no
-// grace.
+// defaultGrace is the example in Kubernetes' documentation; the kubelet's own default is no grace.
 const defaultGrace = 30 * time.Second
 
 // shutDownStep uses the kubelet's names for the grace periods of pods.

@@ -61,8 +61,7 @@ func (s *upgradeDriverStep) check(c *checker) {
 	s.checkMaxUnavailable(c)
 }
 
-// checkMaxUnavailable follows the validation of DaemonSets; without a surge, 0 is refused there,
-// too.
+// checkMaxUnavailable follows the validation of DaemonSets. They also reject 0 without a surge.
 func (s *upgradeDriverStep) checkMaxUnavailable(c *checker) {
 	const want = "a number of pods from 1, or a percentage from 1% to 100%"
 	if s.MaxUnavailable == nil {
@@ -104,7 +103,7 @@ func (s *upgradeDriverStep) do(r *runner) error {
 	return nil
 }
 
-// pods are the plugins that are updated: the replicas of the controller plugin, and those on nodes.
+// pods are the plugins to update: the replicas of the controller plugin, and those on nodes.
 func (s *upgradeDriverStep) pods(r *runner) (controllers, nodes []sim.Plugin) {
 	name := r.driver(s.Driver)
 	for _, node := range r.cluster.DriverNodes(name) {
@@ -125,7 +124,8 @@ func (s *upgradeDriverStep) pods(r *runner) (controllers, nodes []sim.Plugin) {
 	return controllers, nodes
 }
 
-// groups are the pods that are replaced at the same time. Both workloads are updated at once.
+// groups are the pods that are replaced at the same time. Both workloads are updated at the same
+// time.
 func (s *upgradeDriverStep) groups(controllers, nodes []sim.Plugin) (all [][]sim.Plugin) {
 	ofController := slices.Collect(slices.Chunk(controllers, s.atOnce(len(controllers), false)))
 	ofNodes := slices.Collect(slices.Chunk(nodes, s.atOnce(len(nodes), true)))
@@ -142,7 +142,7 @@ func (s *upgradeDriverStep) groups(controllers, nodes []sim.Plugin) (all [][]sim
 	return all
 }
 
-// atOnce returns the number of n pods that are missing at a time, at least one.
+// atOnce returns how many of n pods may be missing at a time, at least one.
 func (s *upgradeDriverStep) atOnce(n int, roundUp bool) int {
 	if s.MaxUnavailable == nil {
 		return 1

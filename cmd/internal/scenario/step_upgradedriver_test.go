@@ -54,8 +54,8 @@ func TestADriverIsUpdatedByItsStrategy(t *testing.T) {
 	}
 }
 
-// Given an update that replaces no pod. When a pod is deleted later, then the next one is of the
-// new release; a container that is killed comes back in the old one.
+// Given an update that replaces no pod. When a pod is deleted later, then its replacement has the
+// new release, and a killed container restarts with the old release.
 func TestAPodThatIsDeletedComesBackAsTheNewRelease(t *testing.T) {
 	result := run(t, `
 - upgrade-driver: {to: v2, strategy: onDelete}
@@ -88,7 +88,7 @@ func TestAPodWithoutPowerIsReplacedLater(t *testing.T) {
 }
 
 // Given an update with a surge, which a step does not simulate, then the mistake names the place,
-// and where a surge runs.
+// and the command that simulates a surge.
 func TestASurgeIsRefusedWithARemedy(t *testing.T) {
 	_, err := scenario.Parse("x.yaml", fmt.Appendf(nil, rollouts, "- upgrade-driver: {to: v2, maxSurge: 1}"))
 	assert.EqualError(t, err, `x.yaml:11:28: steps[0].upgrade-driver.maxSurge: found unsupported field "maxSurge", `+

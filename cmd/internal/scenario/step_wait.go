@@ -199,8 +199,8 @@ func (r *runner) waitForObject(o *ObjectCondition, limit time.Duration) error {
 	})
 }
 
-// stuck makes the failure of a wait that timed out. The list of waiting processes becomes part of
-// its result.
+// stuck makes the failure of a wait that timed out. The failure contains the list of waiting
+// processes.
 func stuck(err error, complete func(*Failure)) error {
 	var waited *sim.StuckError
 	if !errors.As(err, &waited) {

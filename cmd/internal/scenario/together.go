@@ -48,7 +48,7 @@ func (s *Scenario) hasTopology() bool {
 }
 
 // owned returns the drivers that can exist only once in a cluster. The reference driver in memory
-// can have any name, other drivers cannot be renamed.
+// can have any name; other drivers cannot be renamed.
 func (s *Scenario) owned() (names []string) {
 	for _, d := range s.Drivers {
 		if d.Mock == nil || d.own != nil {

@@ -9,7 +9,7 @@ import (
 
 const applies = "steps:\n- apply:\n    apiVersion: v1\n    kind: PersistentVolumeClaim\n    metadata: {name: data}\n    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
 
-// Scenarios share a cluster until one affects the whole cluster.
+// Scenarios share a cluster until one of them affects the whole cluster.
 func TestWhatTouchesTheWholeCluster(t *testing.T) {
 	for name, c := range map[string]struct{ text, alone string }{
 		"objects":           {applies + "- restart-driver: {node: node-a}\n- fault: {call: NodeStageVolume, code: Internal}\n- settle: {}\n", ""},
@@ -29,7 +29,8 @@ func TestWhatTouchesTheWholeCluster(t *testing.T) {
 	}
 }
 
-// The reference driver can have any name, so a cluster can have several; other drivers exist once.
+// The reference driver can have any name, so a cluster can have several of them. It can have each
+// other driver only once.
 func TestWhichDriversAreThereOnce(t *testing.T) {
 	assert.Equal(t, []string{"disk.example.com"}, promotable(t, "drivers:\n- {name: disk.example.com, program: {command: [disk]}}\n").owned())
 	assert.Empty(t, promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}}\n").owned())

@@ -34,7 +34,8 @@ func (f *volumeFileFields) check(c *checker) {
 	}
 }
 
-// permissions are the permissions of a file, in scenarios an octal number as a text: "0640".
+// permissions are the permissions of a file. In scenarios, they are an octal number as a text:
+// "0640".
 type permissions fs.FileMode
 
 // Wanted describes the texts that are permissions.

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// withHandle replaces a reference in a PersistentVolume's volumeHandle, such as west/pvc/data, by
-// the handle and attributes of the volume of that claim in another cluster. The name of a
+// withHandle replaces a reference in a PersistentVolume's volumeHandle, such as west/pvc/data. The
+// new values are the handle and attributes of that claim's volume in another cluster. The name of a
 // provisioned volume is not known when a scenario is written.
 func (r *runner) withHandle(obj store.Object) (store.Object, error) {
 	pv, ok := obj.(*corev1.PersistentVolume)

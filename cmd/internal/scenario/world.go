@@ -25,8 +25,8 @@ type World interface {
 	// Evidence returns the data that expectations are checked against. Its Store holds the current
 	// state of the API, its Trace all events.
 	Evidence() *expect.Evidence
-	// Trace returns the recorder of the run. Its events are in order; those of a call are complete
-	// when the call has ended.
+	// Trace returns the recorder of the run. Its events are in order. The events of a call are
+	// complete when the call has ended.
 	Trace() *trace.Recorder
 	// Boot waits until all nodes are Ready and all drivers registered on them.
 	Boot() error
@@ -86,8 +86,8 @@ type programs interface {
 	PowerOff(node string) error
 	PowerOn(node string) error
 	ShutDown(node string, grace fakekubelet.ShutdownGrace) error
-	// Inject activates a fault for the calls of drivers; ClearFaults ends the fault of a name, or
-	// all if it is empty.
+	// Inject activates a fault for the calls of drivers. ClearFaults ends the fault with a name, or
+	// all faults if the name is empty.
 	Inject(*fault.Fault) error
 	ClearFaults(name string) error
 }
@@ -108,7 +108,7 @@ type passing interface {
 type storage interface {
 	// ChangeNode changes the information that a plugin of the reference driver returns for a node.
 	ChangeNode(plugin, node string, info mock.NodeInfo) error
-	// SetVolumeCondition makes a volume abnormal, or well again if message is empty.
+	// SetVolumeCondition makes a volume abnormal, or healthy again if message is empty.
 	SetVolumeCondition(pv *corev1.PersistentVolume, message string) error
 	// Detach detaches a volume from a node.
 	Detach(pv *corev1.PersistentVolume, node string) error

@@ -108,8 +108,8 @@ func (s *session) resize(columns, rows uint32) {
 	s.sizes <- machine.TerminalSize{Width: uint16(columns), Height: uint16(rows)}
 }
 
-// run runs a command of the client: systemctl acts on the kubelet, other commands are executed by
-// the shell.
+// run runs a command of the client. systemctl acts on the kubelet; the shell executes other
+// commands.
 func (s *session) run(ctx context.Context, command string) (int, error) {
 	if order, ok := parseSystemctl(command); ok {
 		return order.run(s.node, s, s.Stderr()), nil

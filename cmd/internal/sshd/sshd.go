@@ -1,5 +1,5 @@
 // Package sshd serves SSH to the nodes of a live cluster, for their administrator. One server gives
-// access to all nodes: it forwards connections to port 22 of a node's address, like a bastion host,
+// access to all nodes. It forwards connections to port 22 of a node's address, like a bastion host,
 // or connects to the node with the login's user name.
 package sshd
 
@@ -28,10 +28,10 @@ type Node interface {
 	StopKubelet() error
 }
 
-// Names are the names by which clients select a node.
+// Names are the names that clients use for a node.
 type Names struct{ Name, Address string }
 
-// Server is an SSH server for clients that have its key.
+// Server is an SSH server for clients with its key.
 type Server struct {
 	nodes  map[Names]Node
 	config *ssh.ServerConfig
@@ -87,7 +87,7 @@ func (s *Server) Serve(ctx context.Context, at net.Listener) {
 	}
 }
 
-// welcome serves one connection, to a node unless node is nil.
+// welcome serves one connection. The connection is to a node unless node is nil.
 func (s *Server) welcome(ctx context.Context, conn net.Conn, node Node) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

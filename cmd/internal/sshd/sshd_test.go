@@ -157,7 +157,7 @@ func TestWhatAClientHasBegunEndsWithIt(t *testing.T) {
 	session, err := client.NewSession()
 	require.NoError(t, err)
 	require.NoError(t, session.Start("wait"))
-	require.NoError(t, client.Close()) // the server waits at its end for all commands
+	require.NoError(t, client.Close()) // at its end, the server waits for all commands
 }
 
 func TestRequestsWithoutTheTokenAreUnauthorized(t *testing.T) {

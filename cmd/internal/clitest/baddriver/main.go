@@ -1,5 +1,6 @@
-// Command baddriver is a CSI driver that misbehaves as the environment variable BAD_DRIVER says. It
-// serves at the unix socket given as its argument; its volumes are file systems in memory.
+// Command baddriver is a CSI driver that misbehaves in the ways named by the environment variable
+// BAD_DRIVER. It serves at the unix socket given as its argument; its volumes are file systems in
+// memory.
 package main
 
 import (
@@ -92,8 +93,8 @@ type driver struct {
 func (d *driver) goes(way string) bool { return slices.Contains(strings.Split(d.way, ", "), way) }
 
 // hang never answers the call that BAD_DRIVER names: "hangs in CreateVolume" or, for only the first
-// call, "hangs once in CreateVolume". It keeps hanging when the caller cancels, and creates the
-// file HANGING when it begins.
+// call, "hangs once in CreateVolume". It keeps hanging after the caller cancels, and creates the
+// file HANGING when it begins to hang.
 func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 	call := path.Base(info.FullMethod)
 	always := strings.HasPrefix(d.way+",", "hangs in "+call+",")

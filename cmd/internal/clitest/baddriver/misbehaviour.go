@@ -31,7 +31,7 @@ func leaveChildren() {
 // leaked is never freed.
 var leaked [][]byte
 
-// leak allocates memory and writes to it, so that the machine has to provide it.
+// leak allocates memory and writes to it, so that the machine must provide real pages.
 func leak() {
 	much := make([]byte, 64<<20)
 	for i := 0; i < len(much); i += os.Getpagesize() {
@@ -59,8 +59,8 @@ func attach() error {
 	return err
 }
 
-// open opens the device that OPENS names, as a driver with FUSE mounts does. With QUIET its error
-// is in the output only.
+// open opens the device in OPENS, like a driver with FUSE mounts. With QUIET, only its output
+// contains the error.
 func open(device string) error {
 	if device == "" {
 		return nil

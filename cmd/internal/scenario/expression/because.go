@@ -16,9 +16,9 @@ import (
 // shown bounds the displayed part of a value, in bytes.
 const shown = 200
 
-// Because explains why a statement does not hold: it names the first part that is false, and the
-// values of both sides of a comparison, as in "events.size() is 3". It is empty if there is nothing
-// more to say than that the statement is false.
+// Because explains why a statement is false. It names the first false part, and the values of both
+// sides of a comparison, as in "events.size() is 3". It is empty if it would only repeat that the
+// statement is false.
 func (x *Expression) Because(source Source) string { return x.because(runNames(source)) }
 
 // BecauseOf is the same for a condition on an object, which is decoded JSON.

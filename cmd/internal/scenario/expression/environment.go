@@ -25,7 +25,7 @@ type Source interface {
 	Objects(resource string) ([]any, error)
 	Calls() []any
 	Events() []any
-	// Files lists the files below the kubelet's directory on a node, a line each as in recorded
+	// Files lists the files below the kubelet's directory on a node, one per line, as in recorded
 	// traces. It fails for an unknown node.
 	Files(node string) ([]string, error)
 	// Metrics returns the metrics of the kubelet on a node, a line each. It fails for an unknown
@@ -42,7 +42,7 @@ type Expression struct {
 	program cel.Program
 }
 
-// Object compiles a condition on one object, which the expression calls object.
+// Object compiles a condition on one object. In the expression, the object has the name object.
 func Object(text string) (*Expression, error) {
 	return compile(text, cel.Variable("object", cel.DynType))
 }
@@ -93,7 +93,7 @@ var quantity = cel.Function("quantity", cel.Overload("quantity_of_string", []*ce
 		return types.Int(parsed.Value())
 	})))
 
-// oneLine returns CEL's error messages without the drawing of their place.
+// oneLine returns CEL's error messages without the picture of the place.
 func oneLine(issues *cel.Issues) string {
 	var all []string
 	for _, e := range issues.Errors() {
@@ -110,7 +110,7 @@ func listed[T any](all []T, err error) ref.Val {
 }
 
 // HoldsFor evaluates a condition on an object, which is decoded JSON. A missing field makes the
-// condition false, and is no error, since it may appear while a scenario waits.
+// condition false without an error, because it may appear while a scenario waits.
 func (x *Expression) HoldsFor(object map[string]any) (bool, error) {
 	return x.holds(map[string]any{"object": object})
 }

@@ -91,8 +91,8 @@ func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
 	assert.ErrorContains(t, err, `there is no resource "podz"`)
 }
 
-// The cost of an expression is counted, so that its evaluation ends after the same steps on every
-// machine.
+// The cost of an expression is counted, so that its evaluation stops after the same number of steps
+// on every machine.
 func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
 	for text, want := range map[string]string{
 		"lists.range(500).all(i, lists.range(500).all(j, i + j >= 0))":                                  "",

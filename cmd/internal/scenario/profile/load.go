@@ -132,8 +132,8 @@ func IsNodePath(dir string) bool {
 // WantedSocket describes the socket of a program that ignores the socket in its flags.
 const WantedSocket = `a socket in a directory of its own, such as "/run/my-driver/csi.sock"`
 
-// IsSocket reports whether a program can serve at a path of its own choice. The directory becomes
-// that of the driver's own socket. The empty path is valid.
+// IsSocket reports whether a program can listen at a path of its choice. The directory becomes that
+// of the driver's own socket. The empty path is valid.
 func IsSocket(file string) bool {
 	return file == "" || path.IsAbs(file) && path.Clean(file) == file && strings.Count(file, "/") > 1 &&
 		!slices.Contains([]string{"/tmp", "/var", "/usr", "/etc", "/run", "/dev", "/bin", "/lib"}, path.Dir(file))

@@ -1,5 +1,5 @@
-// Package profile reads driver profiles, which describe how to start a well-known CSI driver from a
-// local binary, and which volumes the driver supports.
+// Package profile reads driver profiles. A profile describes how to start a well-known CSI driver
+// from a local binary, and the volumes that the driver supports.
 package profile
 
 import (
