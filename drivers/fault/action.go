@@ -2,7 +2,7 @@ package fault
 
 import "strings"
 
-// Action is an action of a user, an administrator or the node during a call, which continues
+// Action is an action of a user, an administrator or the node during a call. The call continues
 // normally.
 type Action string
 
@@ -21,8 +21,8 @@ const (
 	RegistersTwice Action = "plugin registers twice"
 )
 
-// IsUsers reports whether the fault of a name is an action of users: the driver is not responsible
-// for its consequences.
+// IsUsers reports whether the fault with a name is an action of users. The driver is not
+// responsible for its consequences.
 func IsUsers(name string) bool {
 	return strings.HasPrefix(name, "user ") || strings.HasPrefix(name, "administrator ")
 }

@@ -1,4 +1,4 @@
-// Package fault describes faults between a caller and a driver, and decides for each call whether a
+// Package fault describes faults between a caller and a driver. It decides for each call whether a
 // fault applies.
 package fault
 
@@ -12,14 +12,15 @@ import (
 
 // Fault is a fault and the calls that it affects. Empty filters match all.
 type Fault struct {
-	// Name identifies the fault in reports and when it is cleared.
+	// Name identifies the fault in reports and in requests to clear it.
 	Name string
 	// Call is the method, such as "NodeStageVolume"; * matches any letters.
 	Call string
-	// Driver, Node, From and Volume narrow it down: the driver's name, the called node ("" for
-	// any), the caller ("csi-attacher"), the volume id or, for CreateVolume, the requested name.
+	// Driver, Node, From and Volume restrict the calls: the driver's name, the called node ("" for
+	// any), the caller ("csi-attacher"), and the volume id. For CreateVolume, Volume is the
+	// requested name.
 	Driver, Node, From, Volume string
-	// LargerThan narrows it down to calls that require more bytes; 0 is no limit. With a limit,
+	// LargerThan restricts the fault to calls that require more bytes; 0 is no limit. With a limit,
 	// calls without a required size are not affected.
 	LargerThan int64
 	// After lets this many matching calls pass first.
@@ -34,30 +35,30 @@ type Fault struct {
 	Message string
 	// Response is the response, as JSON, that the caller receives with Instead.
 	Response []byte
-	// Delay is the virtual time for which the call is held with HoldRequest and HoldAnswer; 0 is
-	// until the fault is cleared.
+	// Delay is the virtual time for which HoldRequest and HoldAnswer hold the call; 0 means until
+	// the fault is cleared.
 	Delay time.Duration
-	// Victim is killed with Kill, at a moment of the call, and restarted after RestartAfter of
-	// virtual time; 0 leaves it down.
+	// Victim is the component that Kill kills at a moment of the call. It is restarted after
+	// RestartAfter of virtual time; 0 leaves it down.
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
-	// RestartAs is the release of a driver's program that is started then, if Victim is Driver, or
-	// NextRelease. Default: the release that ran.
+	// RestartAs is the release that is started then if Victim is Driver: a release of the driver's
+	// program, or NextRelease. Default: the release that ran.
 	RestartAs string
-	// Changes counts changes of files by a driver's program. Just before the next change, the
-	// victim is killed with AtWork, the deadline passes with TimeOut, or the program stops with
-	// Stall. Default 1. Creating or truncating a file is one change, writing to it another; so are
-	// renaming, removing, mounting, unmounting. A call with fewer changes ends first.
+	// Changes counts changes of files by a driver's program. Just before the next change, AtWork
+	// kills the victim, TimeOut lets the deadline pass, and Stall stops the program. Default 1.
+	// Creating or truncating a file is one change, and writing to it is another. Renaming,
+	// removing, mounting and unmounting are changes, too. A call with fewer changes ends first.
 	Changes int
-	// System is the system call that fails with FailSystemCall, with the error Fails, such as
-	// "EBUSY", or before which the victim is killed with Kill. With FailSystemCall, Times is the
-	// number of failing system calls. A CSI call without such a system call is not affected.
+	// System is a system call. FailSystemCall makes it fail with the error Fails, such as "EBUSY";
+	// Kill kills the victim before it. With FailSystemCall, Times is the number of failing system
+	// calls. A CSI call without such a system call is not affected.
 	System SystemCall
 	Fails  string
-	// Request is the HTTP request of the driver's program that fails with FailRequest, in the way
-	// of Fails: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without
-	// such a request is not affected.
+	// Request is the HTTP request of the driver's program that FailRequest makes fail in the way of
+	// Fails: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without such
+	// a request is not affected.
 	Request Request
 	// Action is the action with Meanwhile.
 	Action Action
@@ -67,8 +68,8 @@ type Fault struct {
 	onClear     []func()
 }
 
-// NextRelease means the release after the current one: the other releases in the order of their
-// names, then the release that was installed first.
+// NextRelease is the release after the current one. The order is that of the other releases' names,
+// and then the first installed release.
 const NextRelease = "next release"
 
 // Cleared reports whether the fault is no longer in force.
@@ -96,48 +97,49 @@ const (
 	LoseAnswer Effect = "lose-answer"
 	// HoldRequest: the call reaches the driver after Delay, even if its caller has given up.
 	HoldRequest Effect = "hold-request"
-	// HoldAnswer: the driver acts at once, its answer arrives after Delay.
+	// HoldAnswer: the driver acts immediately, and its answer arrives after Delay.
 	HoldAnswer Effect = "hold-answer"
-	// LateAnswer: the driver acts at once, its answer arrives after the caller has given up.
+	// LateAnswer: the driver acts immediately, and its answer arrives after the caller has given
+	// up.
 	LateAnswer Effect = "late-answer"
-	// TimeOut: the deadline of the call passes while the driver works on it, between two changes of
-	// files (Changes) if csisim can observe them. This ends the call's context. The rest of the
+	// TimeOut: the deadline of the call expires while the driver works on it, between two changes
+	// of files (Changes) if csisim can observe them. This ends the call's context. The rest of the
 	// driver's work gets no answer.
 	TimeOut Effect = "time-out"
-	// Stall: the driver's program stops during the call, between two changes of files (Changes),
-	// until its caller has given up and other calls have come, and then continues. A driver without
-	// observable changes acts at once; its answer is late.
+	// Stall: the driver's program stops during the call, between two changes of files (Changes). It
+	// continues when its caller has given up and other calls have arrived. A driver without
+	// observable changes acts immediately, and its answer is late.
 	Stall Effect = "stall"
-	// LateEffect: the driver receives the call after the caller has given up, and acts then.
+	// LateEffect: the driver receives the call and acts only after the caller has given up.
 	LateEffect Effect = "late-effect"
 	// Hang: the driver does not receive the call, and the caller gets no answer.
 	Hang Effect = "hang"
-	// Repeat: right after its OK the driver receives the same call again, which must change nothing
-	// and return the same answer. It affects only calls that have an effect; the caller receives
-	// the first answer.
+	// Repeat: after an OK answer the driver immediately receives the same call again. The call must
+	// change nothing and return the same answer. It affects only calls that have an effect; the
+	// caller receives the first answer.
 	Repeat Effect = "repeat"
-	// Overlap: the driver receives the same call twice at once and may answer either with ABORTED;
-	// the effect must be that of one call. It affects only calls that have an effect; the caller
-	// receives one answer.
+	// Overlap: the driver receives the same call twice at once and may answer one of them with
+	// ABORTED. The effect must be that of one call. It affects only calls that have an effect; the
+	// caller receives one answer.
 	Overlap Effect = "overlap"
-	// Contradict: right after its OK the driver receives a second call that contradicts the first,
-	// and must reject it. The second call attaches a single-node volume to another node, creates a
-	// larger volume of the same name, or publishes a volume for a single writer at another path.
-	// The caller does not notice it.
+	// Contradict: after an OK answer the driver immediately receives a second call that contradicts
+	// the first, and must reject it. The second call attaches a single-node volume to another node,
+	// creates a larger volume of the same name, or publishes a volume for a single writer at
+	// another path. The caller does not notice it.
 	Contradict Effect = "contradict"
-	// Fill: right after its OK a file is written to the volume, and the driver's program is called
+	// Fill: after an OK answer, csisim writes a file to the volume and calls the driver's program
 	// again, with the file and without it. It affects only NodeGetVolumeStats; the caller receives
 	// the first answer.
 	Fill Effect = "fill"
-	// InUse: the mounts of a driver's program are in use during the call, so that its first attempt
-	// to unmount one fails with EBUSY, unless it detaches the mount (MNT_DETACH).
+	// InUse: the mounts of a driver's program are in use during the call. The first attempt to
+	// unmount one fails with EBUSY, unless the driver detaches the mount (MNT_DETACH).
 	InUse Effect = "in-use"
-	// FailSystemCall: a system call of the driver's program fails, without being made.
+	// FailSystemCall: a system call of the driver's program fails without taking effect.
 	FailSystemCall Effect = "fail-system-call"
 	// FailRequest: a request of the driver's program to a stand-in for its service fails.
 	FailRequest Effect = "fail-request"
-	// FailMounted: while a driver's program works on the call, the file systems that are mounted at
-	// the call's paths fail with the error Fails, until they are unmounted.
+	// FailMounted: file systems that are mounted at the call's paths fail with the error Fails,
+	// until they are unmounted. They fail while a driver's program works on the call.
 	FailMounted Effect = "fail-mounted"
 	// Kill: the victim is killed during the call. If it is the driver, the caller's connection is
 	// lost; otherwise the call continues, whether its caller is alive or not.

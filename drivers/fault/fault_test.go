@@ -66,7 +66,8 @@ func TestTheFirstMatchingFaultAppliesAndClearingEndsIt(t *testing.T) {
 	assert.Nil(t, set.Hit(stage, any))
 }
 
-// Calls that a fault holds continue when the fault is cleared, by its name or with all others.
+// Calls that a fault holds continue when the fault is cleared, by its name or together with all
+// others.
 func TestClearingAFaultLetsGoOfWhatItHolds(t *testing.T) {
 	for _, name := range []string{"held", ""} {
 		set := &fault.Set{}

@@ -1,6 +1,6 @@
 package fault
 
-// Victim is the component that a Kill ends: one of these, or a controller by its name.
+// Victim is the component that a Kill ends: one of these, or a controller, given by its name.
 type Victim string
 
 // The victims at any call.
@@ -21,10 +21,11 @@ type Moment string
 
 // The moments, in order.
 const (
-	OnReceipt Moment = "receipt" // the driver has received the call and has not acted
-	// The driver's program has made some of its changes; a driver in this process, all.
+	OnReceipt Moment = "receipt" // the driver has received the call and has done nothing yet
+	// The driver's program has made some of its changes; a driver in this process has made all of
+	// them.
 	AtWork       Moment = "work"
-	BeforeAnswer Moment = "answer" // the driver has acted, its answer is not delivered
+	BeforeAnswer Moment = "answer" // the driver has acted, but its answer is not delivered
 )
 
 // KillsDriver reports whether the fault ends the driver, so that the call gets no answer.

@@ -1,7 +1,7 @@
 package fault
 
-// The errors of a mounted file system that fails: its server has forgotten it, its disk is broken,
-// its daemon has died, or the kernel has made it read-only after an error.
+// The errors of a failing mounted file system: its server has lost the file handle, its disk is
+// broken, its daemon has exited, or the kernel has made it read-only after an error.
 const (
 	StaleHandle  = "ESTALE"
 	Broken       = "EIO"
@@ -9,5 +9,5 @@ const (
 	ReadOnly     = "EROFS"
 )
 
-// MountErrors lists the errors with which the mounted file systems of volumes can be made to fail.
+// MountErrors lists the errors by which the mounted file systems of volumes can fail.
 func MountErrors() []string { return []string{Broken, NotConnected, ReadOnly, StaleHandle} }

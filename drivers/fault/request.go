@@ -10,10 +10,11 @@ import (
 
 // Request selects HTTP requests of a driver's program to its service during a call.
 type Request struct {
-	// Pattern is a method and a path, such as "DELETE /volumes/*": * matches any letters within an
-	// element. Alone it stands for every path, as in "DELETE *", or for every request. Empty: none.
+	// Pattern is a method and a path, such as "DELETE /volumes/*", in which * matches any letters
+	// within an element. A single * matches every path, as in "DELETE *", or every request. Empty:
+	// none.
 	Pattern string
-	// Nth is the number of the request in the CSI call, from 1; 0 is each.
+	// Nth is the number of the request in the CSI call, from 1; 0 means each request.
 	Nth int
 }
 
@@ -56,7 +57,7 @@ func RequestFailures() []string {
 // IsRequestFailure reports whether a failure is a failure of requests.
 func IsRequestFailure(fails string) bool { return slices.Contains(RequestFailures(), fails) }
 
-// Status returns the HTTP status of failing requests; 0 if they fail in another way.
+// Status returns the HTTP status of failing requests; 0 if they fail without one.
 func (f *Fault) Status() int {
 	number, is := strings.CutPrefix(f.Fails, statusPrefix)
 	if !is {

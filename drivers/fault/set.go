@@ -12,7 +12,7 @@ func (s *Set) Inject(f *Fault) {
 	s.faults = append(s.faults, f)
 }
 
-// Clear ends the fault of that name, or all faults if name is empty, and releases the calls that
+// Clear ends the fault with a name, or all faults if name is empty, and releases the calls that
 // they hold. It returns the number of ended faults.
 func (s *Set) Clear(name string) int {
 	return s.end(func(f *Fault) bool { return name == "" || f.Name == name })
@@ -35,8 +35,8 @@ func (s *Set) end(over func(*Fault) bool) int {
 	return ended
 }
 
-// Hit returns the fault that applies to this call: the first one that matches, can affect it and is
-// not used up; nil for none.
+// Hit returns the fault that applies to this call: the first one that matches, can affect the call
+// and is not used up. It returns nil if there is none.
 func (s *Set) Hit(site Site, canAffect func(f *Fault, method string) bool) *Fault {
 	for _, f := range s.faults {
 		if !f.Matches(site) || !canAffect(f, site.Method) || (f.Times > 0 && f.fired >= f.Times) {
@@ -74,12 +74,11 @@ func (s *Set) Unused() []*Fault {
 	return unused
 }
 
-// SetHits corrects the hit count of the fault when the affected call has ended: there is no hit if
-// the driver made no such system call, and there may be several.
+// SetHits corrects the hit count of the fault when the affected call has ended. If the driver made
+// no such system call there is no hit, and there may be several.
 func (f *Fault) SetHits(times int) { f.fired += times - 1 }
 
-// Left returns the number of times that a fault may still take effect in the affected call; 0 is
-// any number.
+// Left returns how often a fault may still take effect in the affected call; 0 means any number.
 func (f *Fault) Left() int {
 	if f.Times == 0 {
 		return 0

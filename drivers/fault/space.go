@@ -12,12 +12,12 @@ type Kind string
 const (
 	Lost   Kind = "lost"  // the driver executed the call, its answer is lost
 	Errors Kind = "error" // the call fails before it reaches the driver
-	// The answer arrives after the caller has given up; the driver may see the deadline pass.
+	// The answer arrives after the caller has given up; the driver may notice the expired deadline.
 	Late     Kind = "late"
 	Belated  Kind = "belated" // the driver acts after the caller has given up
 	Repeated Kind = "repeat"  // the driver receives the same call again
 	Overlaps Kind = "overlap" // the driver receives the call twice at once
-	Stalls   Kind = "stall"   // the driver stops in the call while others come
+	Stalls   Kind = "stall"   // the driver stops in the call while other calls arrive
 	Killed   Kind = "kill"    // the driver is killed during the call, and restarted
 	// A driver program is killed between two changes of files, or a mount is in use.
 	Halfway Kind = "halfway"
@@ -31,7 +31,7 @@ const (
 	Mounts Kind = "mounted"
 	// The driver is killed during the call, and another release is started.
 	Upgrades Kind = "upgrade"
-	// The registration socket of the called plugin vanishes, or it registers twice.
+	// The registration socket of the called plugin vanishes, or the plugin registers twice.
 	Sockets Kind = "socket"
 )
 
@@ -46,8 +46,8 @@ func Usual() []Kind {
 	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services}
 }
 
-// Space is the set of possible faults of a run, at calls and writes to the API that change
-// something. The run's strategy decides which of them happen. The zero value is empty.
+// Space is the set of possible faults of a run, at calls and API writes that change something. The
+// run's strategy decides which of them happen. The zero value is empty.
 type Space struct {
 	// Kinds are the kinds of faults that may happen. Default: none.
 	Kinds []Kind
@@ -59,7 +59,8 @@ type Space struct {
 const RestartTime = 2 * time.Second
 
 // Belatedly is the name of the fault that makes a call take effect after its caller has given up.
-// Callers have continued by then, so the driver is not responsible if this reverts later changes.
+// Callers have continued by then, so the driver is not responsible if the late call reverts later
+// changes.
 const Belatedly = "takes effect when its caller has given up"
 
 // Has reports whether faults of the kind may happen.

@@ -8,14 +8,15 @@ import (
 )
 
 // SystemCall selects system calls that a driver's program makes during a call. Only system calls
-// that change files count; those of child processes, such as mount(8), count, too.
+// that change files count, including those of child processes such as mount(8).
 type SystemCall struct {
-	// Name is the call, without its variants: "mount", "rename". Empty: none.
+	// Name is the name of the call without variants: "mount", "rename". Empty: none.
 	Name string
-	// Path selects calls by their path: its last elements, or the whole path from /; * matches any
-	// letters within an element.
+	// Path selects calls by their path: its last elements, or the whole path if it begins with /. *
+	// matches any letters within an element.
 	Path string
-	// Nth is the number of the system call in the CSI call, from 1; 0 is each, with Kill the first.
+	// Nth is the number of the system call in the CSI call, from 1. 0 means each call, or for Kill
+	// the first one.
 	Nth int
 }
 
@@ -40,5 +41,5 @@ var errnos = map[string]syscall.Errno{
 // SystemErrors lists the names of the possible errors of system calls.
 func SystemErrors() []string { return slices.Sorted(maps.Keys(errnos)) }
 
-// Errno returns the number of the error of failing system calls; 0 if they do not fail.
+// Errno returns the error number of failing system calls; 0 if they do not fail.
 func (f *Fault) Errno() syscall.Errno { return errnos[f.Fails] }

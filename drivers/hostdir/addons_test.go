@@ -40,8 +40,8 @@ func TestAddonsIsOffByDefault(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, code(err))
 }
 
-// Each capability can be left out: it is not in GetCapabilities, and its calls are answered with
-// Unimplemented. The others work.
+// Each capability can be disabled. It is then missing in GetCapabilities, and the driver answers
+// its calls with Unimplemented. The others work.
 func TestCapabilitiesOfAddonsCanBeLeftOut(t *testing.T) {
 	promises := func(d *driver) (names []string) {
 		answer, err := identity.NewIdentityClient(d.conn).GetCapabilities(t.Context(), &identity.GetCapabilitiesRequest{})
@@ -171,8 +171,8 @@ func TestAFencedNodeIsRefused(t *testing.T) {
 	assert.NoError(t, v.stage())
 }
 
-// The published volumes of a fenced node cannot be written any more until it is unfenced, also by a
-// plugin that was restarted meanwhile.
+// The published volumes of a fenced node become read-only until the node is unfenced, even if a
+// plugin is restarted meanwhile.
 func TestAFencedNodeWritesNothing(t *testing.T) {
 	d := newWorld(t).startAddons()
 	v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
@@ -207,7 +207,7 @@ func TestAFenceLeavesInlineVolumes(t *testing.T) {
 	assert.NoError(t, write(own))
 }
 
-// A volume that cannot be made read-only is reported, and all others become read-only.
+// The driver reports a volume that it cannot make read-only. All others become read-only.
 func TestAFenceMakesAllReadOnlyThatItCan(t *testing.T) {
 	d := newWorld(t).startAddons()
 	targets := map[string]string{} // by volume
@@ -263,7 +263,7 @@ func TestAFencedNodeWritesToNoDevice(t *testing.T) {
 	assert.NoError(t, write(), "it was not published when the fence was lifted")
 }
 
-// replica makes calls of replication about one volume or group.
+// replica makes replication calls for one volume or group.
 type replica struct {
 	replication.ControllerClient
 	d      *driver

@@ -33,7 +33,7 @@ func losesContent(operate func(*testing.T, *volume) error) func(*testing.T, *dri
 	}
 }
 
-// Each test detects the defect with the switch and none without it.
+// Each test detects its defect if the defect is switched on, and no defect otherwise.
 func TestBrokenBehaviours(t *testing.T) {
 	for name, shows := range map[string]func(t *testing.T, d *driver) bool{
 		"reclaim-loses-data": losesContent(func(t *testing.T, v *volume) error {
@@ -271,7 +271,7 @@ func (d *driver) volumes() []*csi.ListVolumesResponse_Entry {
 	return list.GetEntries()
 }
 
-// restore makes a volume from a snapshot of v and returns its directory.
+// restore creates a volume from a snapshot of v and returns its directory.
 func (d *driver) restore(v *volume) string {
 	t := d.w.t
 	snap, err := d.CreateSnapshot(t.Context(), &csi.CreateSnapshotRequest{Name: "snap", SourceVolumeId: v.id})

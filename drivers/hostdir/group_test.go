@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// group snapshots volumes of these names, which contain their names, together. The contents are
-// those of volumes that are created from the snapshots.
+// group takes a group snapshot of the volumes with these names. The content of each volume is its
+// name. The contents are those of volumes that are created from the snapshots.
 func (d *driver) group(names ...string) (g *csi.VolumeGroupSnapshot, contents []string) {
 	t := d.w.t
 	request := &csi.CreateVolumeGroupSnapshotRequest{Name: "group"}

@@ -25,8 +25,8 @@ import (
 
 const asDriver = "HOSTDIR_RUN_MAIN"
 
-// TestMain runs this binary as the driver, or runs the tests and then checks that they have left no
-// loop device.
+// TestMain runs this binary as the driver, or runs the tests and then checks that no loop device is
+// left.
 func TestMain(m *testing.M) {
 	if os.Getenv(asDriver) != "" {
 		main()

@@ -16,8 +16,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// After every step the driver is killed and the step repeated: CSI requires each call to be
-// idempotent, and no state may be in memory only.
+// After every step the driver is killed and the step repeated. CSI requires each call to be
+// idempotent, and the driver may not keep state only in memory.
 func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 	for name, tt := range map[string]struct {
 		block   bool
@@ -85,7 +85,7 @@ func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 	}
 }
 
-// A publish that is killed between two of its steps is completed by the next one.
+// If a publish is killed between two of its steps, the next publish completes it.
 func TestPublishFinishesWhatAKilledCallBegan(t *testing.T) {
 	for name, undo := range map[string]func(t *testing.T, target string){
 		"recorded only": func(t *testing.T, target string) {

@@ -1,9 +1,9 @@
 //go:build linux
 
-// Command hostdir is a small CSI driver with real mounts: file system volumes are directories,
+// Command hostdir is a small CSI driver with real mounts. File system volumes are directories, and
 // block volumes are images behind loop devices. The controller and every node run the same program
-// and share one state directory, which is the storage backend. All state is on disk, in the mount
-// table or in the kernel's loop devices, so the program can be killed at any point.
+// and share one state directory, the storage backend. All state is on disk, in the mount table or
+// in the kernel's loop devices, so the program can be killed at any point.
 package main
 
 import (

@@ -125,7 +125,7 @@ func addJobs(flags *flag.FlagSet, c *service.Config) {
 	})
 }
 
-// setPeer determines the other one of two sites.
+// setPeer derives the name of the second site.
 func (o *options) setPeer(sites string) error {
 	if sites == "" && o.config.Site == "" {
 		return nil

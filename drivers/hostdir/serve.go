@@ -26,7 +26,7 @@ import (
 const stopPatience = 5 * time.Second
 
 // serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends. It then
-// lets the calls in flight finish and removes the sockets.
+// waits for the calls in flight and removes the sockets.
 func serve(ctx context.Context, o options) error {
 	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
 	select {
@@ -105,7 +105,7 @@ func socketPath(endpoint string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//")
 }
 
-// listen opens the socket and replaces one that a killed process left.
+// listen opens the socket, and replaces one that a killed process left behind.
 func listen(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket path may have", path, maxSocketPath)

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// A driver that stops answers the calls in flight first, also those at the socket of CSI-Addons.
+// A stopping driver first answers the calls in flight, including those at the socket of CSI-Addons.
 func TestCallsOfCSIAddonsInFlightAreAnsweredBeforeTheDriverStops(t *testing.T) {
 	w := newWorld(t)
 	d := w.start("node-a", "--csi-addons", "--addons-endpoint="+w.path("addons.sock"))

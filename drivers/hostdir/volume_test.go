@@ -112,13 +112,13 @@ func (v *volume) ready() *volume {
 	return v
 }
 
-// target returns a path that does not exist in a directory that does.
+// target returns a path that does not exist, in an existing directory.
 func (w *world) target(name string) string {
 	w.mkdir("pods")
 	return w.path("pods", name)
 }
 
-// mountsAt counts the mounts on top of each other at path.
+// mountsAt counts the stacked mounts at path.
 func (w *world) mountsAt(path string) int {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(w.t, err)

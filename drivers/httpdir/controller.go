@@ -21,7 +21,7 @@ type controller struct {
 	dataDir string
 }
 
-// smallest is the size of a volume without a required one.
+// smallest is the default size of a volume.
 const smallest = 1 << 20
 
 func (c *controller) ControllerGetCapabilities(context.Context, *csi.ControllerGetCapabilitiesRequest) (*csi.ControllerGetCapabilitiesResponse, error) {

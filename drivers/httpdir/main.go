@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command httpdir is a small CSI driver. It keeps its volumes at a storage system with an HTTP API,
-// and their content in directories, which nodes bind. csisim's stand-in for HTTP services is such a
-// storage system: see testdata/profile.yaml.
+// Command httpdir is a small CSI driver. It keeps its volumes at a storage system with an HTTP API.
+// Their content is in directories, which nodes bind-mount. csisim's stand-in for HTTP services is
+// such a storage system: see testdata/profile.yaml.
 package main
 
 import (
@@ -96,7 +96,7 @@ type busy struct {
 	keys map[string]bool
 }
 
-// intercept answers a call about a volume with ABORTED while another one is in progress.
+// intercept answers ABORTED to a call about a volume while another call about it is in progress.
 func (b *busy) intercept(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	key := ""
 	switch r := request.(type) {

@@ -21,7 +21,7 @@ import (
 type volume struct {
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
-	// Label is the name that the driver gives to a volume if the storage system chooses the Name.
+	// Label is the driver's name for a volume if the storage system chooses the Name.
 	Label string `json:"label,omitempty"`
 	Size  int64  `json:"size"`
 }
@@ -37,7 +37,7 @@ type storage struct {
 }
 
 func newStorage(url string, broken defects) *storage {
-	// The transport retries requests by itself if it finds a kept connection closed.
+	// The transport itself retries requests if a reused connection turns out to be closed.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	return &storage{url: url, client: client, broken: broken, limited: map[string]bool{}}
 }
@@ -103,7 +103,7 @@ func (s *storage) limit(path string) {
 	s.limited[path] = true
 }
 
-// create creates the volume of a name, or finds it.
+// create creates the volume with a name, or finds it.
 func (s *storage) create(ctx context.Context, name string, size int64) (volume, error) {
 	if s.broken[resetMakesAgain] {
 		return s.createLabelled(ctx, name, size)
@@ -123,7 +123,7 @@ func (s *storage) create(ctx context.Context, name string, size int64) (volume, 
 	return found[0], nil
 }
 
-// createLabelled creates a volume without a unique name, unless a list contains it.
+// createLabelled creates a volume without a unique name, unless a list already contains it.
 func (s *storage) createLabelled(ctx context.Context, name string, size int64) (volume, error) {
 	found, err := s.list(ctx, url.Values{"label": {name}})
 	if err != nil || len(found) > 0 {

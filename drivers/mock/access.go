@@ -24,14 +24,14 @@ func multiNode(m accessMode) bool {
 	return false
 }
 
-// severalTargets reports whether a mode allows a second NodePublishVolume on the node, by the two
-// tables of CSI "NodePublishVolume".
+// severalTargets reports whether a mode permits a second NodePublishVolume on the node, according
+// to the two tables of CSI "NodePublishVolume".
 func severalTargets(m accessMode) bool {
 	return multiNode(m) || m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
 // supports reports whether a volume can be used with a capability. A block device never becomes a
-// file system, nor the reverse, and only a volume that was created for several nodes can be used on
+// file system, or vice versa. Only a volume that was created for several nodes can be used on
 // several. The single-node modes are interchangeable, since an administrator may narrow a volume
 // later (ReadWriteOncePod).
 func (v *volume) supports(c *csi.VolumeCapability) bool {
@@ -62,10 +62,11 @@ func sameUse(a *csi.VolumeCapability, aReadOnly bool, b *csi.VolumeCapability, b
 	return aReadOnly == bReadOnly && proto.Equal(a, b)
 }
 
-// maxAlike bounds the shared capabilities of a driver; beyond it, the list restarts.
+// maxAlike bounds the shared capabilities of a driver. Beyond it, the list starts again.
 const maxAlike = 16
 
-// alike returns the shared instance of a capability, since very many volumes have equal ones.
+// alike returns the shared instance of a capability, because very many volumes have equal
+// capabilities.
 func (d *Driver) alike(c *csi.VolumeCapability) *csi.VolumeCapability {
 	for _, known := range d.used {
 		if proto.Equal(known, c) {

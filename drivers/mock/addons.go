@@ -8,7 +8,7 @@ import (
 )
 
 // Addons selects the day-2 operations of CSI-Addons that the driver serves. The zero value is a
-// driver with all of them, except reports about copies (GET_REPLICATION_DESTINATION_INFO) and about
+// driver with all of them, except reports on copies (GET_REPLICATION_DESTINATION_INFO) and on
 // clients (GET_CLIENTS_TO_FENCE).
 type Addons struct {
 	Controller []string `json:"controller,omitempty" example:"[service.CONTROLLER_SERVICE, reclaim_space.OFFLINE]" doc:"Capabilities of the controller plugin, as the status of a CSIAddonsNode names them; default CONTROLLER_SERVICE, OFFLINE, NETWORK_FENCE, VOLUME_REPLICATION, VOLUME_GROUP, LIMIT_VOLUME_TO_ONE_VOLUME_GROUP, MODIFY_VOLUME_GROUP and GET_VOLUME_GROUP."`

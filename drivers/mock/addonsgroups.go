@@ -71,8 +71,8 @@ func (s AddonsGroups) create(name string, volumes []string) (*addonsGroup, error
 	return g, nil
 }
 
-// ModifyVolumeGroupMembership replaces the members of a group. A deleted group has none: of two
-// overlapping passes of a deletion, the later one sends an empty list. A-VGR-10
+// ModifyVolumeGroupMembership replaces the members of a group. A deleted group has no members. When
+// two passes of a deletion overlap, the later one sends an empty list. A-VGR-10
 func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	return serve(s.AddonsIdentity, "ModifyVolumeGroupMembership", "volume_group.MODIFY_VOLUME_GROUP", func() (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 		g := s.driver.addonsGroup(r.GetVolumeGroupId())

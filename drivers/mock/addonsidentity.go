@@ -18,8 +18,8 @@ type AddonsIdentity struct {
 	node         string // empty for the controller plugin
 }
 
-// AddonsOfController returns the controller plugin's part of CSI-Addons. It panics if that is not
-// served.
+// AddonsOfController returns the controller plugin's part of CSI-Addons. It panics if the plugin
+// does not serve CSI-Addons.
 func (d *Driver) AddonsOfController() *AddonsIdentity {
 	return &AddonsIdentity{driver: d, capabilities: orElse(d.options.CSIAddons.Controller, addonsOfController)}
 }

@@ -27,7 +27,7 @@ func serveSource[A any](s AddonsReplication, rpc string, source *replication.Rep
 	})
 }
 
-// serveReplicas calls do with each volume of a source, for a call with an empty answer.
+// serveReplicas calls do for each volume of a source, in a call with an empty answer.
 func serveReplicas[A any](s AddonsReplication, rpc string, source *replication.ReplicationSource, do func(id string) error) (*A, error) {
 	return serveSource(s, rpc, source, func(id string) (*A, error) {
 		return new(A), s.driver.eachReplica(id, do)
@@ -62,7 +62,7 @@ func (s AddonsReplication) DemoteVolume(_ context.Context, r *replication.Demote
 	})
 }
 
-// ResyncVolume copies the other side to this one.
+// ResyncVolume copies the volume from the other side to this side.
 func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.ResyncVolumeRequest) (*replication.ResyncVolumeResponse, error) {
 	return serveSource(s, "ResyncVolume", r.GetReplicationSource(), func(id string) (*replication.ResyncVolumeResponse, error) {
 		answer := &replication.ResyncVolumeResponse{Ready: true}

@@ -20,7 +20,7 @@ type addonsState struct {
 	reclaimed  map[string]bool // addresses, in the order in which they were fenced
 	keys       map[string]int  // how often the key of a volume was changed
 	fenced     []string        // addresses, in the order in which they were fenced
-	replicated map[string]bool // volumes and groups, by id; true for writable ones
+	replicated map[string]bool // volumes and groups by id; true if they are writable
 	groups     []*addonsGroup
 	made       int // groups so far
 }
@@ -50,7 +50,7 @@ func (d *Driver) addonsVolume(id string) (*volume, error) {
 	return v, nil
 }
 
-// reclaim frees the unused space of a volume: half of it, once.
+// reclaim frees half of the unused space of a volume, once.
 func (d *Driver) reclaim(v *volume, always *Usage) (before, after *reclaimspace.StorageConsumption) {
 	if always != nil {
 		return &reclaimspace.StorageConsumption{UsageBytes: always.Before}, &reclaimspace.StorageConsumption{UsageBytes: always.After}

@@ -77,7 +77,7 @@ func (d *Driver) attach(req *csi.ControllerPublishVolumeRequest) error {
 	return nil
 }
 
-// mayAttachBeside checks a new attachment against those on other nodes.
+// mayAttachBeside checks whether a new attachment is compatible with attachments to other nodes.
 func (d *Driver) mayAttachBeside(v *volume, req *csi.ControllerPublishVolumeRequest) error {
 	if d.faults[attachesTwice] {
 		return nil
@@ -106,7 +106,7 @@ func (d *Driver) attachedTo(nodeID string) int64 {
 }
 
 // ControllerUnpublishVolume: CSI "ControllerUnpublishVolume". An unknown volume or node is
-// certainly not attached, so it is no error.
+// certainly not attached, so this is not an error.
 func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {
 	d := s.driver
 	if !d.options.attach() {

@@ -8,7 +8,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Contents stores the data of volumes and snapshots by their ids, where Mounters mount it.
+// Contents stores the data of volumes and snapshots by their ids, at the place from which Mounters
+// mount it.
 type Contents interface {
 	// Copy copies the data of an id to another id, in the same or another Contents.
 	Copy(from string, at Contents, to string) error

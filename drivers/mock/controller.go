@@ -9,7 +9,7 @@ import (
 )
 
 // Controller is a controller plugin: csi.IdentityServer, csi.ControllerServer and
-// csi.GroupControllerServer. Of csi.NodeServer it implements NodeGetCapabilities, which csi-resizer
+// csi.GroupControllerServer. It implements NodeGetCapabilities of csi.NodeServer, which csi-resizer
 // calls. It is stateless, so any number of instances can serve one Driver.
 type Controller struct {
 	identity

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// createdBy marks a volume context from the driver, so that a trace shows its origin.
+// createdBy marks a volume context that the driver has returned, so that a trace shows its origin.
 const createdBy = "from-driver"
 
 // CreateVolume: CSI "CreateVolume".
@@ -76,7 +76,7 @@ func (d *Driver) checkCreate(req *csi.CreateVolumeRequest) error {
 	return nil
 }
 
-// differsFrom names the first field in which a request does not match the existing volume of that
+// differsFrom names the first field in which a request differs from the existing volume with that
 // name.
 func (v *volume) differsFrom(req *csi.CreateVolumeRequest) string {
 	switch {
@@ -141,8 +141,8 @@ func (d *Driver) create(req *csi.CreateVolumeRequest) (*volume, error) {
 	return v, d.fillFrom(req.GetVolumeContentSource(), v.id)
 }
 
-// sourceBytes returns the size of the snapshot or volume from which a new volume starts, 0 without
-// one.
+// sourceBytes returns the size of the snapshot or volume from which a new volume is created; 0 if
+// there is none.
 func (d *Driver) sourceBytes(source *csi.VolumeContentSource) (int64, error) {
 	switch {
 	case source == nil:
@@ -201,7 +201,8 @@ func (d *Driver) sizeFor(r *csi.CapacityRange, source int64) (int64, error) {
 	return bytes, nil
 }
 
-// fits reports whether the pool can hold a volume of that size, which already has the given bytes.
+// fits reports whether the pool has room for a volume with the new size; the volume already uses
+// the given bytes.
 func (d *Driver) fits(bytes, has int64) error {
 	pool := d.options.CapacityBytes
 	if pool == 0 {
@@ -241,8 +242,8 @@ func (s *Controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// usersOf lists the nodes that use a volume, as a storage system can observe it: by its attachments
-// or, in a driver that does not attach, by its stagings and publications on nodes.
+// usersOf lists the nodes that use a volume, as far as a storage system can observe it. These are
+// its attachments or, without attaching, its stagings and publications on nodes.
 func (d *Driver) usersOf(v *volume) []string {
 	if d.options.attach() {
 		return v.nodeIDs()

@@ -4,5 +4,5 @@
 // It has no clock and no randomness, and starts no goroutine: equal calls in equal order give equal
 // answers. A Driver is the storage system behind all instances; Controller and Node are the
 // instances, called in process or registered on a grpc.Server. Misbehaviours make it break single
-// promises, so that tests can prove that a check detects them.
+// promises. Tests can thus prove that a check detects them.
 package mock

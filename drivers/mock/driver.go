@@ -14,10 +14,10 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// Driver is a release of the driver, with the storage system that all of its releases share:
-// volumes, snapshots and attachments, and the mounts of each node. All instances made by Controller
-// and Node share it, also those made later, like the instances of a restarted driver. It is safe
-// for concurrent use.
+// Driver is a release of the driver, with the storage system that all of its releases share. It
+// contains volumes, snapshots and attachments, and the mounts of each node. All instances made by
+// Controller and Node share it, including later ones, like the instances of a restarted driver. It
+// is safe for concurrent use.
 type Driver struct {
 	options Options
 	faults  map[string]bool
@@ -40,7 +40,7 @@ type system struct {
 	nodes        map[string]*nodeState
 	addons       addonsState
 	contents     Contents // nil if they are not stored
-	// Receives replicated volumes; its Driver is nil if there is none.
+	// Receives replicated volumes. Its Driver is nil if there is no other site.
 	other        Site
 	used         []*csi.VolumeCapability // see alike
 	usedBytes    int64
@@ -62,7 +62,7 @@ type volume struct {
 	topology     []*csi.Topology
 	attachments  ordered.Map[string, attachment] // by node id
 	adverse      *Condition
-	copied       bool // it was made by replication
+	copied       bool // replication has created it
 }
 
 type attachment struct {
@@ -76,7 +76,7 @@ type snapshot struct {
 	bytes              int64
 	created            *timestamppb.Timestamp
 	pollsLeft          int
-	group              *groupSnapshot // nil for one without a group
+	group              *groupSnapshot // nil for a snapshot without a group
 }
 
 // New returns a storage system. It panics with the message of Options.Validate if the options
@@ -129,8 +129,8 @@ func release(o Options, on *system) *Driver {
 // Name returns the driver's name in the answer of GetPluginInfo.
 func (d *Driver) Name() string { return d.options.name() }
 
-// Restart applies the effect of a restart of the controller plugin to the storage system: none,
-// unless it misbehaves.
+// Restart applies the effect of a controller plugin's restart to the storage system. There is none,
+// unless the driver misbehaves.
 func (d *Driver) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,7 +166,8 @@ func (d *Driver) SetCondition(volumeID string, c *Condition) error {
 	return nil
 }
 
-// Detach detaches a volume from a node in the storage system itself, as its administrator could.
+// Detach detaches a volume from a node in the storage system itself, as an administrator of it
+// could.
 func (d *Driver) Detach(volumeID, nodeID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// tour makes all calls in the life of a volume, each twice, and some that must fail.
+// tour makes all calls in the life of a volume, each twice, and some calls that must fail.
 func tour(w *world) []string {
 	ro := func(r *csi.NodePublishVolumeRequest) { r.Readonly = true }
 	restart := func(w *world) error { w.d.Restart(); w.nodes["a"].Restart(); return nil }
@@ -64,9 +64,10 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 	assert.Equal(t, tourOf().d.Volumes(), tourOf().d.Volumes())
 }
 
-// Misbehaviours of mounts show only on a node with a Mounter: see TestMounts. Those of two
-// snapshots of one volume, of deadlines and of CSI-Addons are in TestSnapshotsOfAVolumeAreTwo,
-// TestADeadlineThatPassesEndsTheLockOfAVolume and the scenarios of csi-addons/broken.
+// Misbehaviours of mounts show only on a node with a Mounter: see TestMounts. Other tests cover two
+// snapshots of one volume (TestSnapshotsOfAVolumeAreTwo), deadlines
+// (TestADeadlineThatPassesEndsTheLockOfAVolume) and CSI-Addons (the scenarios of
+// csi-addons/broken).
 func TestEveryMisbehaviourShows(t *testing.T) {
 	good := tourOf()
 	for _, m := range Misbehaviours() {

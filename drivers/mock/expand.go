@@ -50,7 +50,7 @@ func (s *Controller) ControllerExpandVolume(_ context.Context, req *csi.Controll
 	return &csi.ControllerExpandVolumeResponse{CapacityBytes: bytes, NodeExpansionRequired: d.options.NodeExpand}, nil
 }
 
-// grow enlarges a volume to the required size; a volume that is large enough is unchanged.
+// grow enlarges a volume to the required size. It does not change a volume that is large enough.
 func (d *Driver) grow(v *volume, r *csi.CapacityRange) error {
 	bytes := max(v.bytes, r.GetRequiredBytes())
 	if !inRange(bytes, r) {
@@ -60,7 +60,7 @@ func (d *Driver) grow(v *volume, r *csi.CapacityRange) error {
 		return status.Errorf(codes.OutOfRange, "expand volume %s: %d bytes are more than a volume can have, %d bytes", v.id, bytes, limit)
 	}
 	if err := d.fits(bytes, v.bytes); err != nil {
-		// CSI "ControllerExpandVolume Errors" has one code for an impossible size.
+		// CSI "ControllerExpandVolume Errors" has a single code for an impossible size.
 		return status.Errorf(codes.OutOfRange, "expand volume %s: %s", v.id, status.Convert(err).Message())
 	}
 	d.usedBytes += bytes - v.bytes

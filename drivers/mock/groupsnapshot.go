@@ -20,8 +20,7 @@ type groupSnapshot struct {
 	pollsLeft int
 }
 
-// message describes the group; each answer about a new group decrements the answers until it is
-// ready.
+// message describes the group. Each answer about a new group counts down to its readiness.
 func (g *groupSnapshot) message() *csi.VolumeGroupSnapshot {
 	m := &csi.VolumeGroupSnapshot{GroupSnapshotId: g.id, CreationTime: g.created, ReadyToUse: g.pollsLeft == 0}
 	for _, member := range g.members {

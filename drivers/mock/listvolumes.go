@@ -72,7 +72,7 @@ func (d *Driver) maxEntries(asked int32) int32 {
 }
 
 // page returns a page of a list in order of serial numbers. A token is the serial number of the
-// last entry of the previous page; a token that was never returned is ABORTED, as the spec
+// previous page's last entry. A token that was never returned is answered with ABORTED, as the spec
 // requires.
 func page[T any](all []T, serial func(T) int, highest int, maxEntries int32, token string) (entries []T, next string, err error) {
 	if maxEntries < 0 {
@@ -143,7 +143,7 @@ func (s *Controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest)
 	return answer, nil
 }
 
-// bound returns a limit of the size of a volume; nil for 0.
+// bound returns a limit on the size of a volume; nil for 0.
 func bound(bytes int64) *wrapperspb.Int64Value {
 	if bytes == 0 {
 		return nil

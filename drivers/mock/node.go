@@ -34,7 +34,7 @@ type nodeState struct {
 	id        string
 	segments  map[string]string
 	limit     int64   // of attached volumes; 0 is none
-	release   *Driver // that the limit is from
+	release   *Driver // the source of the limit
 	mounter   Mounter
 	staged    map[string]mount // by path
 	published map[string]mount // by path
@@ -51,7 +51,7 @@ type mount struct {
 }
 
 // Node returns an instance of the node plugin. Instances with the same NodeID share the node: a
-// second one is the restarted plugin, with the mounts of the first one.
+// second one is the restarted plugin, and has the mounts of the first one.
 func (d *Driver) Node(o NodeOptions) *Node {
 	if o.NodeID == "" {
 		panic("mock driver: NodeOptions.NodeID is required")
@@ -74,7 +74,8 @@ func (d *Driver) Node(o NodeOptions) *Node {
 	return &Node{identity: identity{driver: d}, state: state}
 }
 
-// Restart applies the effect of a restart of the plugin to the node: none, unless it misbehaves.
+// Restart applies the effect of a plugin's restart to the node. There is none, unless the driver
+// misbehaves.
 func (n *Node) Restart() {
 	if n.driver.faults[forgetPublicationsOnRestart] {
 		n.Reboot()
@@ -111,7 +112,7 @@ func (n *Node) NodeGetInfo(context.Context, *csi.NodeGetInfoRequest) (*csi.NodeG
 	return resp, nil
 }
 
-// begin marks a volume as having a call in flight on this node; a second call is ABORTED (CSI
+// begin marks a volume as having a call in flight on this node. A second call returns ABORTED (CSI
 // "Concurrency"). The returned function ends the call.
 func (n *Node) begin(volumeID string) (end func(), err error) {
 	d := n.driver
@@ -128,7 +129,7 @@ func (n *Node) begin(volumeID string) (end func(), err error) {
 	}, nil
 }
 
-// locked calls f under the lock of the driver, which must not be held during calls of a Mounter.
+// locked calls f under the lock of the driver. Calls of a Mounter must not hold this lock.
 func (n *Node) locked(f func() error) error {
 	n.driver.mu.Lock()
 	defer n.driver.mu.Unlock()
@@ -154,7 +155,7 @@ func (n *Node) usable(id string, c *csi.VolumeCapability, volumeContext, publish
 	return v, n.attached(v, publishContext)
 }
 
-// attached checks that ControllerPublishVolume preceded, if the driver has it.
+// attached checks that ControllerPublishVolume has been called, if the driver implements it.
 func (n *Node) attached(v *volume, given map[string]string) error {
 	d := n.driver
 	switch {
@@ -175,7 +176,7 @@ func (n *Node) attached(v *volume, given map[string]string) error {
 	return nil
 }
 
-// isMounted checks the node; without a Mounter, the record is the mount table.
+// isMounted checks the node. Without a Mounter, the driver's record is the mount table.
 func (n *Node) isMounted(path string, remembered bool) (bool, error) {
 	if n.state.mounter == nil {
 		return remembered, nil

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// NodeInfo holds changes of the answer of NodeGetInfo; nil fields stay unchanged.
+// NodeInfo holds changes to the answer of NodeGetInfo; nil fields do not change.
 type NodeInfo struct {
 	NodeID     *string
 	Topology   map[string]string
@@ -13,7 +13,7 @@ type NodeInfo struct {
 }
 
 // ChangeNode changes the answer of a node's NodeGetInfo. A new id is another name of the same
-// machine, so volumes stay attached. It is an error if the driver does not know the node, or
+// machine, so volumes stay attached. It returns an error if the driver does not know the node, or
 // another node has the new id.
 func (d *Driver) ChangeNode(id string, info NodeInfo) error {
 	d.mu.Lock()
@@ -39,7 +39,7 @@ func (d *Driver) ChangeNode(id string, info NodeInfo) error {
 }
 
 func (d *Driver) renameNode(state *nodeState, id string) {
-	for _, v := range d.volumes { // any order: each by itself
+	for _, v := range d.volumes { // any order: they are independent
 		if at, attached := v.attachments.Find(state.id); attached {
 			v.attachments.Delete(state.id)
 			v.attachments.Set(id, at)

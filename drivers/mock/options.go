@@ -82,7 +82,7 @@ type Options struct {
 }
 
 // ExistingVolume is a volume made by an administrator, for statically provisioned PVs. It can be
-// used with any access mode, as block device or file system.
+// used with any access mode, as a block device or a file system.
 type ExistingVolume struct {
 	ID            string `json:"id" doc:"The volume id, the PV's volumeHandle."`
 	CapacityBytes int64  `json:"capacityBytes,omitempty" doc:"Size in bytes; default 1 GiB."`

@@ -54,8 +54,8 @@ func TestIdsAreNames(t *testing.T) {
 	assert.Equal(t, "snapshot-1", w.d.Snapshots()[0].ID)
 }
 
-// A driver that is not strict only checks the volume id, as many do; a size that does not match is
-// rejected nevertheless.
+// Like many drivers, a driver that is not strict checks only the volume id. It still rejects a size
+// that does not match.
 func TestADriverThatIsNotStrict(t *testing.T) {
 	lax, strict := Options{Strict: off()}, Options{}
 	context := func(o Options) rpcCase {

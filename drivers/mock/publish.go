@@ -118,8 +118,8 @@ func (n *Node) mayPublishBeside(v *volume, req *csi.NodePublishVolumeRequest) er
 	return nil
 }
 
-// staged checks that the volume is at the staging path, also after a reboot of the node, which
-// removes mounts.
+// staged checks that the volume is at the staging path. This fails after a reboot of the node,
+// which removes mounts.
 func (n *Node) staged(v *volume, req *csi.NodePublishVolumeRequest) error {
 	d := n.driver
 	if !n.stages(req) || d.faults[publishNeedsNoStage] {
@@ -166,7 +166,8 @@ func (n *Node) mountTarget(v *volume, published, readOnly bool, req *csi.NodePub
 	return nil
 }
 
-// setGroup gives a published volume to its volume_mount_group, if the Mounter can.
+// setGroup changes the group of a published volume to its volume_mount_group, if the Mounter can do
+// that.
 func (n *Node) setGroup(req *csi.NodePublishVolumeRequest) error {
 	group := req.GetVolumeCapability().GetMount().GetVolumeMountGroup()
 	mounter, can := n.state.mounter.(GroupMounter)
@@ -191,7 +192,7 @@ func (n *Node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 	return &csi.NodeUnpublishVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetTargetPath(), n.state.published, n.mayUnpublish)
 }
 
-// undo unmounts a path if may reports that it can be mounted, and forgets it.
+// undo unmounts a path if may reports that it may be mounted, and removes its record.
 func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(volumeID, path string) (bool, error)) error {
 	end, err := n.begin(volumeID)
 	if err != nil {
@@ -208,7 +209,7 @@ func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(vol
 	return n.locked(func() error { delete(mounts, path); return nil })
 }
 
-// mayUnpublish reports whether the path can be mounted; see mayUnstage for deleted volumes.
+// mayUnpublish reports whether the path may be mounted; see mayUnstage for deleted volumes.
 func (n *Node) mayUnpublish(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, published := n.state.published[path]

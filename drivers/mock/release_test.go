@@ -10,7 +10,7 @@ import (
 )
 
 // Given a volume of one release. When another release with other options answers, then it has the
-// volume, its own capabilities and its own limit of volumes per node, and makes ids that are new.
+// volume, its own capabilities and its own limit of volumes per node, and assigns new ids.
 func TestReleasesShareTheStorageSystem(t *testing.T) {
 	old := New(Options{Name: "d", Existing: []ExistingVolume{{ID: "there"}}, MaxVolumesPerNode: 3})
 	next := old.Release(Options{Name: "d", VendorVersion: "2", Snapshot: true})

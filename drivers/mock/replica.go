@@ -13,7 +13,7 @@ import (
 type Site struct {
 	Name   string
 	Driver *Driver
-	// Reachable reports whether the other site reaches this one.
+	// Reachable reports whether the other site can reach this one.
 	Reachable func() bool
 }
 
@@ -59,7 +59,7 @@ func (d *Driver) replicate(id string, wanted bool, each func(id string) error) e
 }
 
 // regroup replaces the members of a group. Volumes that join a replicated group are replicated like
-// its members; those that leave are not replicated any more.
+// its members. Volumes that leave it are no longer replicated.
 func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 	if !g.replicated {
 		g.volumes = volumes
@@ -87,8 +87,8 @@ func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 	return nil
 }
 
-// enableReplica starts the replication of a volume: it is primary, unless the other site has
-// replicated it before.
+// enableReplica starts the replication of a volume. The volume becomes primary, unless the other
+// site has replicated it before.
 func (d *Driver) enableReplica(id string) error {
 	if _, known := d.addons.replicated[id]; known {
 		return nil
@@ -153,7 +153,7 @@ func (d *Driver) promoteReplica(id string, force bool) error {
 	return nil
 }
 
-// demoteReplica makes a volume read-only, after copying its last writes.
+// demoteReplica copies the last writes of a volume and makes it read-only.
 func (d *Driver) demoteReplica(id string, force bool) error {
 	if v := d.volumes[id]; v != nil && len(v.nodeIDs()) > 0 && d.remote() != nil && !force {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is attached to %v", id, v.nodeIDs())
@@ -165,7 +165,7 @@ func (d *Driver) demoteReplica(id string, force bool) error {
 	return nil
 }
 
-// synchronize copies a primary to the other site, unless that one is primary, too.
+// synchronize copies a primary to the other site, unless the volume is primary there, too.
 func (d *Driver) synchronize(id string) error {
 	other := d.remote()
 	if other == nil || !d.addons.replicated[id] || d.faults[replicationCopiesNothing] {
@@ -180,8 +180,7 @@ func (d *Driver) synchronize(id string) error {
 	return d.send(id)
 }
 
-// resyncReplica copies the primary to the copy. It is not ready while the primary cannot be
-// reached.
+// resyncReplica copies the primary to the copy. It is not ready while the primary is unreachable.
 func (d *Driver) resyncReplica(id string) (ready bool, err error) {
 	if d.addons.replicated[id] {
 		return false, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)

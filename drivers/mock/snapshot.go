@@ -9,8 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// message describes the snapshot; each answer about a new snapshot decrements the answers until it
-// is ready.
+// message describes the snapshot. Each answer about a new snapshot counts down to its readiness.
 func (s *snapshot) message() *csi.Snapshot {
 	m := &csi.Snapshot{
 		SnapshotId:     s.id,

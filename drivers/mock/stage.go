@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// NodeStageVolume: CSI "NodeStageVolume". A file system is mounted on the staging path; for a
-// block device there is nothing to do.
+// NodeStageVolume: CSI "NodeStageVolume". A file system is mounted on the staging path; a block
+// device needs no action.
 func (n *Node) NodeStageVolume(ctx context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
 	d := n.driver
 	if !d.options.stage() {
@@ -109,7 +109,7 @@ func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 }
 
 // mayUnstage reports whether there can be a mount. A volume that was deleted meanwhile can still be
-// unstaged; otherwise a node that was down would keep its mount for ever.
+// unstaged. Otherwise a node that was down would keep its mount for ever.
 func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, staged := n.state.staged[path]
@@ -129,8 +129,7 @@ func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	return true, nil
 }
 
-// unstageElsewhere removes the mounts of a volume on the other nodes, unless it is staged on this
-// node.
+// unstageElsewhere unmounts a volume on the other nodes, unless it is staged on this node.
 func (n *Node) unstageElsewhere(volumeID, path string) error {
 	d := n.driver
 	var others []*nodeState

@@ -9,9 +9,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// place selects the topology of a new volume: the first preferred, then the first requisite
-// topology that a node has (CSI "CreateVolume", message TopologyRequirement). Without a requirement
-// the volume can be used everywhere.
+// place selects the topology of a new volume: the first preferred topology that a node has,
+// otherwise the first requisite one (CSI "CreateVolume", message TopologyRequirement). Without a
+// requirement the volume can be used everywhere.
 func (d *Driver) place(want *csi.TopologyRequirement) ([]*csi.Topology, error) {
 	if want == nil {
 		return nil, nil

@@ -53,7 +53,7 @@ func newWorld(o Options) *world {
 	return w
 }
 
-// step is one call; the name of a volume is "pvc", its id vol-0001.
+// step is one call. The name of a volume is "pvc", and its id is vol-0001.
 type step func(w *world) error
 
 func call[Q, R proto.Message](w *world, method string, f func(context.Context, Q) (R, error), req Q) error {

@@ -37,17 +37,17 @@ func (v Volume) AttachedNodes() (nodes []string) {
 	return nodes
 }
 
-// RegisterNode makes the node known, so that volumes can be attached to it.
+// RegisterNode registers the node, so that volumes can be attached to it.
 func (b *Backend) RegisterNode(n Node) error {
 	return b.exclusively(func() error {
 		return WriteJSON(b.nodeFile(n.ID), n)
 	})
 }
 
-// Attach records that the volume is available on the node. With exclusive, it must not be attached
-// to another node. Errors: ErrNotFound (volume or node), ErrIncompatible, ErrInUse (attached to
-// another node), ErrExhausted (too many volumes on the node), ErrUnsuitable (the node cannot reach
-// the volume), ErrPending.
+// Attach records that the volume is available on the node. With exclusive, the volume must not be
+// attached to another node. Errors: ErrNotFound (volume or node), ErrIncompatible, ErrInUse
+// (attached to another node), ErrExhausted (too many volumes on the node), ErrUnsuitable (the node
+// cannot reach the volume), ErrPending.
 func (b *Backend) Attach(id, nodeID string, a Attachment, exclusive bool) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil {

@@ -4,9 +4,8 @@
 // snapshots, groups of these, attachments and nodes, kept as files in one directory that the
 // controller and all nodes share.
 //
-// A volume or snapshot is a directory that holds its record and its data. It
-// appears and disappears by one rename, so a process killed at any point leaves
-// either all of it or nothing of it.
+// A volume or snapshot is a directory that holds its record and its data. A single rename creates
+// or removes it, so a process killed at any point leaves either all or none of it.
 package backend
 
 import (
@@ -40,15 +39,15 @@ const (
 	recordFile   = "record.json"
 )
 
-// Backend is one shared storage directory. Every method takes the directory's
-// lock file, so any number of processes may use it at once.
+// Backend is one shared storage directory. Every method locks the directory's lock file, so any
+// number of processes may use the directory at once.
 type Backend struct {
 	dir  string
 	lock string   // the lock file
 	site string   // the name of this site; empty without a second site
 	peer *Backend // the other site; nil without one
 
-	serving *os.File // shows the other site that this process runs
+	serving *os.File // open while this process runs, for the other site
 
 	// Jobs configures work outside the calls. Default: none.
 	Jobs Jobs
@@ -97,8 +96,8 @@ func (b *Backend) Lose() error {
 	})
 }
 
-// exclusively calls fn while no other process, and no other call of this one, is inside. The lock
-// of a killed process is released.
+// exclusively calls fn under the lock: no other process, and no other call in this process, runs at
+// the same time. The lock of a killed process is released.
 func (b *Backend) exclusively(fn func() error) error {
 	lock, err := os.OpenFile(b.lock, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -117,7 +116,8 @@ func (b *Backend) exclusively(fn func() error) error {
 	return fn()
 }
 
-// install builds an object aside with fill and moves it into place complete.
+// install builds an object in a temporary place with fill, and moves the complete object into
+// place.
 func (b *Backend) install(kind, id string, record any, fill func(dir string) error) error {
 	partial := filepath.Join(b.dir, partialDir, id)
 	if err := os.RemoveAll(partial); err != nil {
@@ -180,8 +180,8 @@ func (b *Backend) ids(kind string) ([]string, error) {
 	return ids, nil
 }
 
-// identify derives an id from a name, so that a repeated call finds the object of the first one,
-// even if the first answer was lost.
+// identify derives an id from a name, so that a repeated call finds the first call's object even if
+// the first answer was lost.
 func identify(prefix, name string) string {
 	sum := sha256.Sum256([]byte(name))
 	return prefix + hex.EncodeToString(sum[:12])
@@ -193,8 +193,8 @@ func WriteJSON(path string, v any) error {
 	return replace(path, v, func(*os.File) error { return nil })
 }
 
-// WriteJSONSynced is WriteJSON for a file that survives a loss of power: its content is on the disk
-// before its name is.
+// WriteJSONSynced is WriteJSON for a file that survives a loss of power: it writes the content to
+// disk before the name.
 func WriteJSONSynced(path string, v any) error { return replace(path, v, (*os.File).Sync) }
 
 func replace(path string, v any, finish func(*os.File) error) error {

@@ -18,7 +18,7 @@ import (
 
 const clientsDir = "clients"
 
-// clientPatience bounds the time for which a change of fences waits for the plugins of nodes.
+// clientPatience bounds how long a change of fences waits for the node plugins.
 const clientPatience = 10 * time.Second
 
 // notice is the result of a node's plugin for the current fences.
@@ -27,8 +27,8 @@ type notice struct {
 	Problem string   `json:"problem,omitempty"`
 }
 
-// FollowFences calls apply with the current fences, and again after each change, as long as the
-// process lives. A change of fences waits for it.
+// FollowFences calls apply with the current fences, and again after each change, until the process
+// ends. A change of fences waits for it.
 func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error) error {
 	if err := os.MkdirAll(filepath.Join(b.dir, clientsDir), 0o755); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (b *Backend) lateClients() (string, error) {
 		var n notice
 		switch err := ReadJSON(name, &n); {
 		case !alive:
-		case err != nil || !slices.Equal(n.Fences, wanted): // it is being written, or an old one
+		case err != nil || !slices.Equal(n.Fences, wanted): // it is incomplete, or has old fences
 			return e.Name(), nil
 		case n.Problem != "":
 			return "", fmt.Errorf("fences of node %s: %s", e.Name(), n.Problem)

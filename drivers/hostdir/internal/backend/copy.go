@@ -37,7 +37,7 @@ func makeImage(path, from string, size int64) error {
 	return copySparse(image, from)
 }
 
-// copySparse writes the parts of from that hold data to the same offsets of to.
+// copySparse copies the data, but not the holes, of from to the same offsets in to.
 func copySparse(to *os.File, from string) error {
 	in, err := os.Open(from)
 	if err != nil {
@@ -92,7 +92,7 @@ func copyTree(from, to string) error {
 		}
 		return copyOwner(target, info)
 	})
-	// A directory gets its mode last, since it may deny writing.
+	// A directory gets its mode last, because the mode may forbid writing.
 	for i := len(dirs) - 1; i >= 0 && err == nil; i-- {
 		err = copyOwner(dirs[i].path, dirs[i].info)
 	}

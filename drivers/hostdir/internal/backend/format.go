@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Format is the form of the records of volumes, which differs between releases.
+// Format is the format of volume records, which differs between releases.
 type Format string
 
 // The formats. Each release reads the formats before its own.
 const (
 	// V1 has the attachments of a volume by node.
 	V1 Format = "v1"
-	// V2 has them as a list, too. V1 reads its records, too, since it ignores the list.
+	// V2 also has them as a list. V1 can read its records, because it ignores the list.
 	V2 Format = "v2"
 	// Nested has the volume in a separate field, which no other format reads.
 	Nested Format = "nested"
@@ -59,7 +59,7 @@ func (b *Backend) record(v Volume) volumeRecord {
 	return volumeRecord{Volume: v}
 }
 
-// read returns the volume of a record, as a release of the backend's format reads it.
+// read returns the volume of a record, as a release with the backend's format reads it.
 func (b *Backend) read(r volumeRecord) Volume {
 	switch {
 	case b.Format == Nested && r.Inner != nil:

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Group is a set of snapshots of several volumes at one point in time. Their directories are in
-// that of the group, so that all are created and removed by one rename.
+// Group is a set of snapshots of several volumes at one point in time. Their directories are inside
+// the group's directory, so one rename creates or removes all of them.
 type Group struct {
 	ID      string     `json:"id"`
 	Name    string     `json:"name"`
@@ -42,9 +42,9 @@ func (g Group) volumeIDs() []string {
 // memberMark separates the group's id from the number in the id of a snapshot.
 const memberMark = "."
 
-// CreateGroup copies the volumes or returns the copies that an earlier call made. source returns
-// the volume with the content of a member. Errors: ErrNotFound (a volume), ErrIncompatible (a group
-// of other volumes).
+// CreateGroup copies the volumes, or returns the copies of an earlier call. source returns the
+// volume with the content of a member. Errors: ErrNotFound (a volume), ErrIncompatible (a group of
+// other volumes).
 func (b *Backend) CreateGroup(name string, volumeIDs []string, source func(i int) (volumeID string)) (g Group, err error) {
 	id := identify("group-", name)
 	err = b.exclusively(func() error {

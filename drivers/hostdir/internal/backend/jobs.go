@@ -11,16 +11,16 @@ import (
 // ErrPending is returned while a job of the backend works on the volume.
 var ErrPending = errors.New("is under way")
 
-// Jobs describes work of the backend outside the calls, as in the storage of a cloud. The end time
-// of a job is stored on disk, so that the job continues when programs are killed. With the zero
-// value, calls do all work.
+// Jobs describes work that the backend does outside the calls, like the storage of a cloud. The end
+// time of a job is stored on disk, so that the job continues when programs are killed. With the
+// zero value, calls do all work.
 type Jobs struct {
 	// Attach and Detach are the durations of attaching and detaching a volume. Calls return
 	// ErrPending meanwhile.
 	Attach, Detach time.Duration
-	// DetachLater makes Detach return at once; the volume is detached when its job has ended.
+	// DetachLater makes Detach return immediately. The volume is detached when its job ends.
 	DetachLater bool
-	// Snapshot is the time until a snapshot, or a group of them, is ready.
+	// Snapshot is the time until a snapshot, or a group snapshot, is ready.
 	Snapshot time.Duration
 	// RoundUp is the unit of sizes, in bytes. Default: none.
 	RoundUp int64
@@ -34,7 +34,7 @@ func (j Jobs) roundUp(bytes int64) int64 {
 	return (bytes + j.RoundUp - 1) / j.RoundUp * j.RoundUp
 }
 
-// ready reports whether the job of an object that was created at that time has ended.
+// ready reports whether the job of an object with this creation time has ended.
 func (j Jobs) ready(created time.Time) bool { return !time.Now().Before(created.Add(j.Snapshot)) }
 
 // due returns the end time of a job that begins now; zero for a job without a duration.

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Reclaim returns unused space of a volume to the file system: blocks of its image, or of its
-// files, with zeros only. It returns the bytes that the volume occupied before and occupies
-// afterwards. Errors: ErrNotFound.
+// Reclaim returns unused space of a volume to the file system: blocks with only zeros in its image
+// or its files. It returns the bytes that the volume occupied before and occupies afterwards.
+// Errors: ErrNotFound.
 func (b *Backend) Reclaim(id string) (before, after int64, err error) {
 	err = b.exclusively(func() error {
 		v, err := b.volume(id)

@@ -21,8 +21,8 @@ var (
 
 const replicasDir = "replicas"
 
-// Replica is the state of the second copy of a volume, which is in a separate directory or, with
-// two sites, at the other one. The volume may be written only while it is primary.
+// Replica is the state of the second copy of a volume. The copy is in a separate directory or, with
+// two sites, at the other site. The volume may be written only while it is primary.
 type Replica struct {
 	VolumeID string        `json:"volumeID"`
 	Primary  bool          `json:"primary"`
@@ -31,8 +31,8 @@ type Replica struct {
 	Bytes    int64         `json:"bytes"`
 }
 
-// Replicate starts the replication of a volume, which is secondary until it is promoted. It does
-// not change a replicated volume. Errors: ErrNotFound, ErrUnreachable.
+// Replicate starts the replication of a volume. The volume is secondary until it is promoted. It
+// does not change a replicated volume. Errors: ErrNotFound, ErrUnreachable.
 func (b *Backend) Replicate(id string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -112,9 +112,10 @@ func (b *Backend) setPrimary(id string, primary bool, may func() error) error {
 	})
 }
 
-// Resync creates the copy anew. With two sites, it copies the volume of the other site, if that is
-// primary; it is not ready while that site is not reachable. Errors: ErrNotFound, ErrNotReplicated,
-// ErrNotDemoted of a primary, unless there is one site and it is forced.
+// Resync creates the copy anew. With two sites, it copies the volume of the other site if that one
+// is primary. The copy is not ready while that site is unreachable. Errors: ErrNotFound;
+// ErrNotReplicated; ErrNotDemoted if the volume is primary, unless there is one site and force is
+// set.
 func (b *Backend) Resync(id string, force bool) (ready bool, err error) {
 	err = b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -176,7 +177,7 @@ func (b *Backend) Replica(id string) (r Replica, err error) {
 	return r, err
 }
 
-// Writable reports whether a volume may be written: it is not replicated, or primary.
+// Writable reports whether a volume may be written: either it is not replicated, or it is primary.
 func (b *Backend) Writable(id string) (bool, error) {
 	r, err := b.Replica(id)
 	if errors.Is(err, ErrNotReplicated) || errors.Is(err, ErrNotFound) {

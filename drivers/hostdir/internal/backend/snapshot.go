@@ -20,7 +20,7 @@ type Snapshot struct {
 	Created   time.Time `json:"created"`
 }
 
-// Ready reports whether a snapshot, or a group of them, that was created at that time can be used.
+// Ready reports whether a snapshot, or a group snapshot, with this creation time can be used.
 func (b *Backend) Ready(created time.Time) bool { return b.Jobs.ready(created) }
 
 // SnapshotID returns the id of the snapshot that is created under name.

@@ -112,7 +112,7 @@ func (b *Backend) createVolume(id string, spec VolumeSpec) (Volume, error) {
 	return v, nil
 }
 
-// source finds the content to start from; from is empty for an empty volume.
+// source finds the initial content; from is empty for an empty volume.
 func (b *Backend) source(spec VolumeSpec) (from string, bytes int64, err error) {
 	var block bool
 	switch {
@@ -191,8 +191,8 @@ func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err 
 	return v, err
 }
 
-// RecordAndExpandVolume is ExpandVolume that records the new size first: if the process is killed
-// in between, the volume seems to be expanded.
+// RecordAndExpandVolume is like ExpandVolume, but records the new size first. If the process is
+// killed in between, the volume only seems to be expanded.
 func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil || v.CapacityBytes >= required {
@@ -207,7 +207,7 @@ func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume,
 	return v, err
 }
 
-// Resize gives a volume the required size, even if it is larger.
+// Resize sets the required size of a volume, even if the volume is larger.
 func (b *Backend) Resize(id string, required int64) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil {
@@ -233,8 +233,8 @@ func (b *Backend) Volume(id string) (v Volume, err error) {
 	return v, err
 }
 
-// Volumes lists all volumes by id. It takes no lock, so it does not wait for a call in progress:
-// each record is written by one rename.
+// Volumes lists all volumes by id. It does not wait for calls in progress, because it needs no
+// lock: one rename writes each record.
 func (b *Backend) Volumes() ([]Volume, error) {
 	ids, err := b.ids(volumesDir)
 	if err != nil {
@@ -276,7 +276,7 @@ func (s VolumeSpec) fits(v Volume) error {
 	return nil
 }
 
-// capacity returns the size of a volume that starts from a source of that size.
+// capacity returns the size of a volume created from a source with that size.
 func (b *Backend) capacity(s VolumeSpec, sourceBytes int64) (int64, error) {
 	capacity := s.RequiredBytes
 	if capacity == 0 {

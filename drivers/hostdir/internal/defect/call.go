@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
-// Call answers a call of a driver, or changes it.
+// Call answers a call of a driver, or changes the call.
 type Call func(d *service.Driver, ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error)
 
 // next makes the call with a request.
@@ -39,7 +39,7 @@ func before[R any](do func(d *service.Driver, req R) error) Call {
 	})
 }
 
-// after does something after a call that succeeded, or changes its answer.
+// after acts after a successful call, or changes its answer.
 func after[R, A any](do func(d *service.Driver, req R, answer A) error) Call {
 	return on(func(d *service.Driver, req R, next next) (any, error) {
 		answer, err := next(req)
@@ -50,7 +50,7 @@ func after[R, A any](do func(d *service.Driver, req R, answer A) error) Call {
 	})
 }
 
-// both makes calls as both do.
+// both applies two Calls to a call, one inside the other.
 func both(one, other Call) Call {
 	return func(d *service.Driver, ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		return one(d, ctx, req, info, func(ctx context.Context, req any) (any, error) { return other(d, ctx, req, info, handle) })

@@ -19,16 +19,16 @@ var copyTrustsDirectory = &Defect{
 	Wrap: func(d *service.Driver) { d.Store = &copyingStore{Store: d.Store, copies: map[string]bool{}} },
 }
 
-// copyingStore creates an empty volume and copies into it outside the call, which is answered with
-// ABORTED meanwhile. If the driver is killed during the copy, the partial volume is taken for
+// copyingStore creates an empty volume and copies into it after the call has returned. Meanwhile
+// calls return ABORTED. If the driver is killed during the copy, the partial volume is taken for
 // complete.
 type copyingStore struct {
 	service.Store
 	mu     sync.Mutex
-	copies map[string]bool // volumes into which it still copies
+	copies map[string]bool // volumes with a copy in progress
 }
 
-// copyTime is the time that it waits before it copies.
+// copyTime is the delay before the copy.
 const copyTime = 300 * time.Millisecond
 
 func (c *copyingStore) CreateVolume(spec backend.VolumeSpec) (backend.Volume, error) {

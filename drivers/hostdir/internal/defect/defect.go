@@ -1,7 +1,8 @@
 //go:build linux
 
 // Package defect holds the possible defects of hostdir, one file each, so that tests can prove that
-// csisim detects them. Each defect wraps a part of a sound driver; its services contain none.
+// csisim detects them. Each defect wraps a part of a sound driver; the services themselves contain
+// none.
 package defect
 
 import (
@@ -22,15 +23,15 @@ type Defect struct {
 	Name, Does string
 	// Configure changes the configuration.
 	Configure func(*service.Config)
-	// Upgrade is called once for each directory of state, when the driver first finds it: the
-	// driver is then a newer release that uses the state of an older one.
+	// Upgrade is called once for each state directory, when the driver first finds it. The driver
+	// is then a newer release that uses the state of an older one.
 	Upgrade func(*service.Driver) error
 	// Wrap replaces parts of the driver.
 	Wrap func(*service.Driver)
 	// Start is called before the driver serves, Stop before it stops.
 	Start func(*service.Driver) error
 	Stop  func(*service.Driver)
-	// Call answers a call, or changes it.
+	// Call answers a call, or changes the call.
 	Call Call
 	// Listen opens the socket at a path. Default: a socket of a killed process is replaced.
 	Listen func(path string) (net.Listener, error)
@@ -80,7 +81,7 @@ func (s Set) Configure(c *service.Config) {
 	}
 }
 
-// Start wraps the parts of a driver, and applies the defects of its start, before it serves.
+// Start wraps the parts of a driver, and applies the defects at its start before the driver serves.
 func (s Set) Start(driver *service.Driver) error {
 	for _, d := range s {
 		if d.Wrap != nil {
@@ -102,7 +103,7 @@ func (s Set) Start(driver *service.Driver) error {
 	return nil
 }
 
-// Stop applies the defects of the end of a driver, before it stops.
+// Stop applies the defects at the end of a driver before the driver stops.
 func (s Set) Stop(driver *service.Driver) {
 	for _, d := range s {
 		if d.Stop != nil {

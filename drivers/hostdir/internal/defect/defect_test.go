@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// One defect is one file, which has its name.
+// Each defect is in one file, named after the defect.
 func TestOneDefectIsOneFile(t *testing.T) {
 	names := map[string]bool{}
 	for _, d := range all {
@@ -36,7 +36,7 @@ func TestOneDefectIsOneFile(t *testing.T) {
 	assert.Equal(t, len(all), described, "a file has a defect that is not in the list")
 }
 
-// The chosen defects apply in the order of the list, whatever the order of the names is.
+// The chosen defects apply in the order of the list, in whatever order they are named.
 func TestDefectsAreChosenByTheirNames(t *testing.T) {
 	set, err := Parse(" stage-panics, ignore-readonly,,")
 	require.NoError(t, err)

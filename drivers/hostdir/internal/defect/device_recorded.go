@@ -31,7 +31,7 @@ func (r recordedDevices) Source(v backend.Volume, staging string, readOnly bool)
 }
 
 // recordedDevice returns the device that a file in a directory records for a volume. It records the
-// current device if there is none yet, or if the record is not to be trusted.
+// current device if there is no record yet, or if the record is not to be trusted.
 func recordedDevice(dir, volumeID, current string, trust bool) (string, error) {
 	name := filepath.Join(dir, "device-"+volumeID)
 	if old, err := os.ReadFile(name); err == nil && trust {

@@ -15,7 +15,7 @@ var deviceRemembered = &Defect{
 	Wrap: func(d *service.Driver) { d.Sources = &firstDevices{Sources: d.Sources, driver: d} },
 }
 
-// firstDevices finds the device that a staged volume had first.
+// firstDevices finds the first device of a staged volume.
 type firstDevices struct {
 	service.Sources
 	driver *service.Driver

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
-// once calls a function unless a file beside the state of the node, or of the controller, shows
-// that it was called before.
+// once calls a function unless a file beside the state of the node or of the controller shows an
+// earlier call.
 func once(d *service.Driver, upgrade func(*service.Driver) error) error {
 	dir := d.Config.StateDir
 	if d.Config.Node {

@@ -27,7 +27,7 @@ var pagesSkip = &Defect{
 		})),
 }
 
-// later is the token of the next entry; a token is the number of entries before it.
+// later is the token of the next entry. A token is the number of preceding entries.
 func later(token string) string {
 	start, err := strconv.Atoi(token)
 	if err != nil {

@@ -11,6 +11,6 @@ func startProcess(subject string) error {
 	if err := process.Start(); err != nil {
 		return err
 	}
-	go func() { _ = process.Wait() }() // avoids a zombie if it is killed
+	go func() { _ = process.Wait() }() // prevents a zombie if it is killed
 	return nil
 }

@@ -14,7 +14,7 @@ var publishIgnoresErrors = &Defect{
 	Wrap: func(d *service.Driver) { d.Mounts = hopeful{d.Mounts} },
 }
 
-// hopeful mounts and takes for granted that it could.
+// hopeful mounts and assumes success.
 type hopeful struct{ service.Mounts }
 
 func (h hopeful) Publish(v backend.Volume, source, target string, flags mount.Flags) error {

@@ -22,8 +22,8 @@ var publishRaces = &Defect{
 
 var published int
 
-// countPublished counts a call in two goroutines that write a variable without a lock, and returns
-// the count.
+// countPublished counts a call, and returns the count. Two goroutines write the counter without a
+// lock.
 func countPublished() int {
 	var both sync.WaitGroup
 	for range 2 {

@@ -16,7 +16,7 @@ var readonlySticks = &Defect{
 	Wrap: func(d *service.Driver) { d.Mounts = &firstFlags{Mounts: d.Mounts} },
 }
 
-// firstFlags publishes a volume with the flags with which it was published first.
+// firstFlags publishes a volume with the flags of its first publication.
 type firstFlags struct {
 	service.Mounts
 	byVolume, byTarget sync.Map

@@ -13,7 +13,7 @@ var snapshotReplacesOthers = &Defect{
 	Wrap: func(d *service.Driver) { d.Store = replacingStore{d.Store} },
 }
 
-// replacingStore replaces the content of the other snapshots of a volume by the current one.
+// replacingStore overwrites the other snapshots of a volume with the current content.
 type replacingStore struct{ service.Store }
 
 func (r replacingStore) CreateSnapshot(name, volumeID string) (backend.Snapshot, error) {

@@ -22,7 +22,7 @@ var stageHoardsMemory = &Defect{
 var hoard [][]byte
 
 // hoardMemory allocates 64 MiB and keeps them. It takes some time, so that the driver's memory can
-// be measured meanwhile.
+// be measured.
 func hoardMemory() {
 	const size, page = 64 << 20, 4 << 10
 	more := make([]byte, size)

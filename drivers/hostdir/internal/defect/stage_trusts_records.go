@@ -20,7 +20,7 @@ var stageTrustsRecords = &Defect{
 	},
 }
 
-// oldRecords notes the paths that have had a record before.
+// oldRecords notes the paths that have ever had a record.
 type oldRecords struct {
 	service.Records
 	old sync.Map
@@ -31,7 +31,7 @@ func (o *oldRecords) Put(p placement.Placement) error {
 	return o.Records.Put(p)
 }
 
-// trustingMounts stages nothing where a record says that it is done.
+// trustingMounts does not stage if a record claims that the volume is staged.
 type trustingMounts struct {
 	service.Mounts
 	records *oldRecords

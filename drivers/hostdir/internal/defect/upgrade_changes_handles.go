@@ -51,7 +51,7 @@ type textField struct {
 	of      protoreflect.FieldDescriptor
 }
 
-// field returns a field of a message; nil if it has none of that name.
+// field returns a field of a message; nil if there is no field with that name.
 func field(m proto.Message, name protoreflect.Name) *textField {
 	of := m.ProtoReflect().Descriptor().Fields().ByName(name)
 	if of == nil || of.Kind() != protoreflect.StringKind {

@@ -2,9 +2,9 @@
 
 // Package loop attaches image files to loop block devices.
 //
-// The kernel keeps all state: a device carries a label that identifies the process that attached
-// it, so a process that was killed finds its devices again. Labels matter because loop devices
-// belong to the machine, not to a mount namespace.
+// The kernel keeps all state. A device carries a label that identifies the process that attached
+// it, so a restarted process finds its devices again. Labels matter because loop devices belong to
+// the machine, not to a mount namespace.
 package loop
 
 import (
@@ -64,7 +64,7 @@ func Find(label string) ([]Device, error) {
 	return found, nil
 }
 
-// inspect returns the device at path when it is attached under label.
+// inspect returns the device at path if it is attached under label.
 func inspect(path, label string) (*Device, error) {
 	f, err := os.Open(path)
 	// A process without access to a device has not attached it.
@@ -152,12 +152,12 @@ func configureDevice(path string, access int, config *unix.LoopConfig) error {
 	return unix.IoctlLoopConfigure(int(device.Fd()), config)
 }
 
-// Detach frees the device; the kernel defers that while a process has it open.
+// Detach frees the device; the kernel delays that while a process has it open.
 func (d Device) Detach() error {
 	return d.control("detach", unix.LOOP_CLR_FD)
 }
 
-// Refresh makes the device as large as its image has become.
+// Refresh enlarges the device to the size of its image.
 func (d Device) Refresh() error {
 	return d.control("resize", unix.LOOP_SET_CAPACITY)
 }

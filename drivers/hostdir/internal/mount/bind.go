@@ -46,8 +46,8 @@ func Bind(source, target string) error {
 // mount(2) and for mount_setattr(2).
 const atOnce = unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC
 
-// BindRestricted is Bind with flags from the first moment on: a remount would affect this mount
-// namespace only, not the namespaces to which the mount is propagated.
+// BindRestricted is Bind with flags from the first moment. A remount would affect only this mount
+// namespace, not the namespaces to which the mount is propagated.
 func BindRestricted(source, target string, flags Flags) error {
 	set := uint64(flags) & atOnce
 	if set == 0 {
@@ -67,8 +67,8 @@ func BindRestricted(source, target string, flags Flags) error {
 	return nil
 }
 
-// Restrict adds flags to the bind mount at target and keeps the present ones: a remount that
-// dropped, say, nosuid would be rejected in a user namespace.
+// Restrict adds flags to the bind mount at target and keeps the present ones. A user namespace
+// would reject a remount that drops, say, nosuid.
 func Restrict(target string, flags Flags) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(target, &fs); err != nil {
@@ -82,11 +82,12 @@ func Restrict(target string, flags Flags) error {
 	return nil
 }
 
-// Unmount unmounts every mount at path, also when several are on top of each other, and reports
-// whether there was one.
+// Unmount unmounts every mount at path, including stacked mounts, and reports whether there was
+// one.
 func Unmount(path string) (was bool, err error) { return unmount(path, unix.UMOUNT_NOFOLLOW) }
 
-// UnmountLazily is Unmount for mounts that may be in use; the processes that use them keep them.
+// UnmountLazily is Unmount for mounts that may be in use. The processes that use them can continue
+// to use them.
 func UnmountLazily(path string) (was bool, err error) {
 	return unmount(path, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
 }

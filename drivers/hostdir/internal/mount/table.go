@@ -99,7 +99,7 @@ func (t Table) origin(path string) (device, root string) {
 	}
 }
 
-// Resolve returns path in the form of the mount table, with the links of its directory followed.
+// Resolve returns path in the form of the mount table, after resolving the links of its directory.
 // The last element itself need not exist.
 func Resolve(path string) (string, error) {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))

@@ -1,8 +1,8 @@
 //go:build linux
 
-// Package placement records the arguments with which a volume was put at a path of this node. The
-// mount table shows whether the volume is there. The record distinguishes a repeated call from a
-// conflicting one, also after a restart.
+// Package placement records the arguments with which a volume was placed at a path of this node.
+// The mount table shows whether the volume is there. The record distinguishes a repeated call from
+// a conflicting one, also after a restart.
 package placement
 
 import (

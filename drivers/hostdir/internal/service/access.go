@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/mount"
 )
 
-// access is the way in which a caller wants to use a volume.
+// access is the way in which a caller will use a volume.
 type access struct {
 	block   bool
 	mode    csi.VolumeCapability_AccessMode_Mode
@@ -58,7 +58,7 @@ func readAccesses(cs []*csi.VolumeCapability) (block bool, err error) {
 	return block, nil
 }
 
-// singleNode reports whether the volume may be on one node only.
+// singleNode reports whether the volume may be on only one node.
 func (a access) singleNode() bool {
 	switch a.mode {
 	case csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY,
@@ -69,7 +69,7 @@ func (a access) singleNode() bool {
 	return true
 }
 
-// singleTarget reports whether the volume may be at one target path of a node only.
+// singleTarget reports whether the volume may be at only one target path of a node.
 func (a access) singleTarget() bool {
 	return a.singleNode() && a.mode != csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
@@ -83,7 +83,8 @@ func (a access) readerOnly() bool {
 // suits reports whether the volume can be used that way.
 func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
 
-// checkExpanded rejects a capability that does not suit the volume; calls of expansion may omit it.
+// checkExpanded rejects a capability that does not fit the volume. Expansion calls may omit the
+// capability.
 func checkExpanded(v backend.Volume, capability *csi.VolumeCapability) error {
 	if capability == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// fenceController fences nodes. The controller plugin fences, a node's plugin returns its own
+// fenceController fences nodes. The controller plugin fences. A node plugin returns its own
 // address.
 type fenceController struct {
 	fence.UnimplementedFenceControllerServer

@@ -11,7 +11,7 @@ import (
 	addons "github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// taken maps the methods of CSI-Addons to their capabilities, with the names in a CSIAddonsNode.
+// taken maps the methods of CSI-Addons to their capabilities, named as in a CSIAddonsNode.
 var taken = map[string]string{
 	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
 	"NodeReclaimSpace":              "reclaim_space.ONLINE",
@@ -39,8 +39,8 @@ func init() {
 	}
 }
 
-// promised registers services without the methods of disabled capabilities: their calls are
-// answered with Unimplemented.
+// promised registers services without the methods of disabled capabilities. The driver answers
+// their calls with Unimplemented.
 type promised struct {
 	grpc.ServiceRegistrar
 	without Without

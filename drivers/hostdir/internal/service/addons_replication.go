@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/replication"
 )
 
-// replicationController keeps second copies of volumes and of groups of volumes.
+// replicationController manages second copies of volumes and of groups of volumes.
 type replicationController struct {
 	replication.UnimplementedControllerServer
 	store *backend.Backend
@@ -93,8 +93,8 @@ func (r replicationController) ResyncVolume(_ context.Context, req *replication.
 	return &replication.ResyncVolumeResponse{Ready: ready}, err
 }
 
-// GetVolumeReplicationInfo reports the last synchronization: of a group, the oldest one and
-// the bytes of all.
+// GetVolumeReplicationInfo reports the last synchronization. For a group, this is the oldest one,
+// and the bytes of all.
 func (r replicationController) GetVolumeReplicationInfo(_ context.Context, req *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	var oldest backend.Replica
 	bytes := int64(0)

@@ -67,8 +67,8 @@ func (c *controller) ListSnapshots(_ context.Context, req *csi.ListSnapshotsRequ
 	return list, nil
 }
 
-// page returns the entries from token on, at most limit of them (0 means all). A token is the
-// number of entries before it.
+// page returns at most limit entries from token on (0 means all). A token is the number of entries
+// before it.
 func page[T any](all []T, token string, limit int32) (listed []T, next string, err error) {
 	if limit < 0 {
 		return nil, "", invalid("max_entries is %d", limit)

@@ -105,8 +105,8 @@ func (c *controller) ValidateVolumeCapabilities(_ context.Context, req *csi.Vali
 	}}, nil
 }
 
-// GetCapacity returns the free space of the backend's file system, or nothing if a volume of the
-// requested kind is impossible.
+// GetCapacity returns the free space of the backend's file system. It returns nothing if the driver
+// cannot create a volume of the requested kind.
 func (c *controller) GetCapacity(_ context.Context, req *csi.GetCapacityRequest) (*csi.GetCapacityResponse, error) {
 	if len(req.GetVolumeCapabilities()) > 0 {
 		if _, err := readAccesses(req.GetVolumeCapabilities()); err != nil {

@@ -66,8 +66,8 @@ func Start(cfg Config) (*Driver, error) {
 	return d, nil
 }
 
-// Register adds the services to the server, those of CSI-Addons to addonsServer, which may be the
-// same.
+// Register adds the services to the server, and those of CSI-Addons to addonsServer, which may be
+// the same server.
 func (d *Driver) Register(server, addonsServer *grpc.Server) error {
 	csi.RegisterIdentityServer(server, identity{cfg: d.Config})
 	if d.Config.Addons {
@@ -125,7 +125,7 @@ func (d *Driver) Displace(path string) (was bool, err error) {
 }
 
 // Label identifies this node's loop device for a volume. Loop devices are visible to every node
-// that shares the machine, so the label names node and backend, too.
+// that shares the machine, so the label also contains the node and the backend.
 func (d *Driver) Label(volumeID string) string {
 	key := strings.Join([]string{d.Config.DriverName, d.Backend.Dir(), d.Config.NodeID, volumeID}, "\x00")
 	sum := sha256.Sum256([]byte(key))

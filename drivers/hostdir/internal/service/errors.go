@@ -16,7 +16,7 @@ import (
 // Answer converts an error of the backend or the machine to the code that the CSI specification
 // requires.
 func Answer(err error) error {
-	if _, ok := status.FromError(err); ok { // nil, or has a code already
+	if _, ok := status.FromError(err); ok { // nil, or it already has a code
 		return err
 	}
 	return status.Error(codeOf(err), err.Error())
@@ -59,7 +59,8 @@ func unimplemented(option string) error {
 	return status.Errorf(codes.Unimplemented, "switched off by %s", option)
 }
 
-// require rejects a request that lacks a required field, given as name and value in turn.
+// require rejects a request that lacks a required field. The fields are given as alternating names
+// and values.
 func require(fields ...string) error {
 	for i := 0; i+1 < len(fields); i += 2 {
 		if fields[i+1] == "" {

@@ -54,7 +54,7 @@ func Exclusive(locks Locks) grpc.UnaryServerInterceptor {
 	}
 }
 
-// subjectOf returns the id of the object that the call changes, empty for a call that only reads.
+// subjectOf returns the id of the object that the call changes; empty for a call that only reads.
 func subjectOf(req any) string {
 	switch r := req.(type) {
 	case *csi.CreateVolumeRequest:

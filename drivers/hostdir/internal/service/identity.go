@@ -22,8 +22,8 @@ func (i identity) Probe(context.Context, *csi.ProbeRequest) (*csi.ProbeResponse,
 	return &csi.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// GetPluginCapabilities describes the driver as a whole, so a node instance also announces the
-// services of the controller.
+// GetPluginCapabilities describes the driver as a whole, so node instances also announce the
+// controller's services.
 func (i identity) GetPluginCapabilities(context.Context, *csi.GetPluginCapabilitiesRequest) (*csi.GetPluginCapabilitiesResponse, error) {
 	if i.cfg.InlineOnly {
 		return &csi.GetPluginCapabilitiesResponse{}, nil

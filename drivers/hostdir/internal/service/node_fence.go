@@ -40,7 +40,7 @@ func (n *node) followFences() error {
 	})
 }
 
-// shut makes the writable published volumes read-only, or reverts that. Inline volumes are on the
+// shut makes the writable published volumes read-only, or reverts this. Inline volumes are on the
 // node and not affected.
 func (n *node) shut(fenced bool) error {
 	all, err := n.Records.All()
@@ -62,8 +62,8 @@ func (n *node) shut(fenced bool) error {
 	return errors.Join(errs...)
 }
 
-// shutTarget mounts a published volume anew: a remount would affect this mount namespace only, and
-// a mount on top would be propagated to the staging path. A device can be changed itself.
+// shutTarget mounts a published volume again. A remount would affect only this mount namespace, and
+// a stacked mount would be propagated to the staging path. A device can be changed itself.
 func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	info, err := os.Stat(p.Path)
 	if err != nil {

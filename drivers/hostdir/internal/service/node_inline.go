@@ -17,7 +17,7 @@ import (
 )
 
 // PodInfo is the prefix of the keys that Kubernetes adds to a volume's context if the CSIDriver
-// object has podInfoOnMount; ephemeral is the key that marks inline volumes.
+// object has podInfoOnMount. ephemeral is the key that marks inline volumes.
 const (
 	PodInfo   = "csi.storage.k8s.io/"
 	ephemeral = PodInfo + "ephemeral"
@@ -27,8 +27,8 @@ const (
 // only the id identifies them.
 var InlineID = regexp.MustCompile(`^csi-[0-9a-f]{64}$`)
 
-// isInline reports whether a request concerns a volume in a pod's own spec. It is a directory of
-// this node that exists as long as it is published.
+// isInline reports whether a request concerns a volume in a pod's own spec. Such a volume is a
+// directory on this node that exists while it is published.
 func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
 	marked, given := req.GetVolumeContext()[ephemeral]
 	return n.Config.Inline && (marked == "true" || !given && InlineID.MatchString(req.GetVolumeId()))

@@ -40,7 +40,7 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	if err != nil {
 		return nil, err
 	}
-	if v.Block && !readOnly { // it may have been unpublished while the node was fenced
+	if v.Block && !readOnly { // the volume may have been unpublished while the node was fenced
 		if err := n.shutDevice(v.ID, false); err != nil {
 			return nil, Answer(err)
 		}
@@ -84,7 +84,7 @@ func giveToGroup(dir, group string) error {
 	return os.Chmod(dir, 0o770|os.ModeSetgid)
 }
 
-// publish executes the steps that an earlier call, killed at any point, has not executed.
+// publish executes the steps that an earlier, killed call has left undone.
 func (n *node) publish(v backend.Volume, source string, p placement.Placement, a access, flags mount.Flags) error {
 	done, err := n.placed(p, source)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// NodeStageVolume binds a file system volume's directory on the staging path, or
-// attaches a loop device to a block volume's image.
+// NodeStageVolume bind-mounts a file system volume's directory on the staging path, or attaches a
+// loop device to a block volume's image.
 func (n *node) NodeStageVolume(_ context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
 	if !n.Config.Stage {
 		return nil, unimplemented("--no-stage")
@@ -87,7 +87,7 @@ func (n *node) placed(p placement.Placement, source string) (bool, error) {
 	return true, nil
 }
 
-// NodeUnstageVolume removes everything that a stage, complete or not, left behind.
+// NodeUnstageVolume removes all traces of a complete or incomplete stage.
 func (n *node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRequest) (*csi.NodeUnstageVolumeResponse, error) {
 	if !n.Config.Stage {
 		return nil, unimplemented("--no-stage")
@@ -123,7 +123,7 @@ func (n *node) detachLoop(volumeID string) (was bool, err error) {
 }
 
 // known answers NOT_FOUND for a volume that the backend lacks. Without attachments the controller
-// can delete a volume that a node still has: its mounts go all the same.
+// can delete a volume that is still on a node. Its mounts can be removed nevertheless.
 func (n *node) known(volumeID string) error {
 	if !n.Config.Attach {
 		return nil

@@ -36,8 +36,8 @@ func (n *node) NodeGetVolumeStats(_ context.Context, req *csi.NodeGetVolumeStats
 	return measured(req.GetVolumePath(), v.CapacityBytes)
 }
 
-// measured returns the usage of a volume's directory. An inline volume has no size: its total is
-// its usage.
+// measured returns the usage of a volume's directory. An inline volume has no size, so its total
+// equals its usage.
 func measured(path string, capacity int64) (*csi.NodeGetVolumeStatsResponse, error) {
 	used, err := usage(path)
 	if err != nil {
@@ -49,8 +49,8 @@ func measured(path string, capacity int64) (*csi.NodeGetVolumeStatsResponse, err
 	}}, nil
 }
 
-// NodeExpandVolume makes a loop device as large as its image; a directory has
-// grown with the backend's record.
+// NodeExpandVolume enlarges a loop device to the size of its image. A directory has grown with the
+// backend's record.
 func (n *node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
 	if err := require("volume_id", req.GetVolumeId(), "volume_path", req.GetVolumePath()); err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (n *node) growDevice(v backend.Volume) error {
 	return nil
 }
 
-// visible answers NOT_FOUND unless path shows the volume, staged or published.
+// visible answers NOT_FOUND unless the volume is staged or published at path.
 func (n *node) visible(v backend.Volume, path string) error {
 	missing := status.Errorf(codes.NotFound, "volume %s is not at %s", v.ID, path)
 	there, err := os.Stat(path)

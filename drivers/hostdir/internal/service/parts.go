@@ -17,8 +17,8 @@ type Store interface {
 	// CreateVolume returns the volume of that name, if there is one.
 	CreateVolume(backend.VolumeSpec) (backend.Volume, error)
 	DeleteVolume(id string) error
-	// ExpandVolume makes a volume at least as large as required, and at most as large as limit; a
-	// limit of 0 is none.
+	// ExpandVolume makes a volume at least as large as required, and at most as large as limit; 0
+	// means no limit.
 	ExpandVolume(id string, required, limit int64) (backend.Volume, error)
 	Volume(id string) (backend.Volume, error)
 	Volumes() ([]backend.Volume, error)
@@ -26,7 +26,7 @@ type Store interface {
 	DataPath(backend.Volume) string
 	FreeBytes() (int64, error)
 
-	// Attach attaches a volume to a node; exclusive forbids other nodes.
+	// Attach attaches a volume to a node. exclusive permits no other nodes.
 	Attach(id, nodeID string, a backend.Attachment, exclusive bool) (backend.Volume, error)
 	Detach(id, nodeID string) error
 	RegisterNode(backend.Node) error
@@ -76,7 +76,7 @@ type Devices interface {
 	Attach(image, label string, readOnly bool) (loop.Device, error)
 	Find(label string) ([]loop.Device, error)
 	Detach(loop.Device) error
-	// Refresh makes a device as large as its image has become.
+	// Refresh enlarges a device to the size of its image.
 	Refresh(loop.Device) error
 }
 
@@ -90,7 +90,7 @@ func (devices) Find(label string) ([]loop.Device, error) { return loop.Find(labe
 func (devices) Detach(d loop.Device) error               { return d.Detach() }
 func (devices) Refresh(d loop.Device) error              { return d.Refresh() }
 
-// Records are the arguments with which volumes were put at paths.
+// Records are the arguments with which volumes were placed at paths.
 type Records interface {
 	Put(placement.Placement) error
 	Get(path string) (p placement.Placement, known bool, err error)
@@ -113,7 +113,7 @@ type Inlines interface {
 // Fences are the fenced address ranges.
 type Fences interface {
 	Fences() ([]string, error)
-	// FollowFences calls apply with the fences of now, and whenever they have changed.
+	// FollowFences calls apply with the current fences, and again after each change.
 	FollowFences(nodeID string, apply func(fences []string) error) error
 }
 

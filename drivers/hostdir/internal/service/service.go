@@ -21,8 +21,8 @@ type Config struct {
 	// StateDir is shared by all instances. NodeStateDir belongs to this node;
 	// the default lies below StateDir.
 	StateDir, NodeStateDir string
-	// Site and Peer make StateDir that of two sites, each in a directory of its name. Default: one
-	// site.
+	// Site and Peer name the two sites that share StateDir, each in a directory with its name.
+	// Default: one site.
 	Site, Peer string
 	// Controller and Node select the services that this instance offers.
 	Controller, Node bool
@@ -34,7 +34,7 @@ type Config struct {
 	MaxVolumes int64
 	// MountGroup offers VOLUME_MOUNT_GROUP. Default: the kubelet gives volumes to the fsGroup.
 	MountGroup bool
-	// Inline serves volumes that pods have in their own specs; InlineOnly serves only these.
+	// Inline also serves volumes from pod specs; InlineOnly serves only these.
 	Inline, InlineOnly bool
 	// InlineReadOnly rejects inline volumes that are not read-only.
 	InlineReadOnly bool
@@ -49,7 +49,7 @@ type Config struct {
 	StartDelay time.Duration
 	// Format is the form of the records of volumes. Default: backend.V1.
 	Format backend.Format
-	// TrustsRecords says that a mount without a record is not unmounted. Default: the mount table
+	// TrustsRecords means that a mount without a record is not unmounted. Default: the mount table
 	// decides.
 	TrustsRecords bool
 	// UnsyncedRecords are lost with the power of the node. Default: they are synced.

@@ -9,8 +9,8 @@ import (
 
 type sources struct{ *Driver }
 
-// Source returns the path that a publish binds: the staged volume, or without staging the volume
-// itself.
+// Source returns the path that a publish bind-mounts: the staged volume or, without staging, the
+// volume itself.
 func (s sources) Source(v backend.Volume, staging string, readOnly bool) (string, error) {
 	switch {
 	case !s.Config.Stage && v.Block:

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// place selects the topology of a new volume: the first preferred, otherwise the first requisite
-// term that has all keys of the driver.
+// place selects the topology of a new volume: the first preferred term, otherwise the first
+// requisite term, that has all keys of the driver.
 func (c *controller) place(r *csi.TopologyRequirement) (map[string]string, error) {
 	terms := slices.Concat(r.GetPreferred(), r.GetRequisite())
 	if len(c.cfg.Topology) == 0 || len(terms) == 0 {

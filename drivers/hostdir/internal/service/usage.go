@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// used is the usage of a directory volume. The file system below it is shared by all volumes, so
-// its usage says nothing about one of them.
+// used is the usage of a directory volume. All volumes share the file system below it, so the file
+// system's usage is not the volume's usage.
 type used struct{ bytes, files int64 }
 
 // usage measures the files below a directory. Files that vanish meanwhile do not count.

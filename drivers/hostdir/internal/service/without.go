@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Without names disabled features of an instance of the driver, besides --no-attach and --no-stage.
+// Without names disabled features of an instance of the driver, in addition to --no-attach and
+// --no-stage.
 type Without map[string]bool
 
 // The features that can be disabled.
