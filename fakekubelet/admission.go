@@ -81,8 +81,7 @@ func (m *podManager) misplaced(pod *corev1.Pod, others []*corev1.Pod, node *core
 	return rejection{}
 }
 
-// admitted lists the pods that use resources of the node, with the sizes that are allocated to
-// them.
+// admitted lists the pods that use resources of the node, with their allocated resources.
 func (m *podManager) admitted() (pods []*corev1.Pod) {
 	for _, w := range m.inOrder() {
 		if !w.stopped && w.rejected.reason == "" {
@@ -92,7 +91,8 @@ func (m *podManager) admitted() (pods []*corev1.Pod) {
 	return pods
 }
 
-// lack is a resource of which a node has too little for a pod; processors in thousandths.
+// lack is a resource of which a node has too little for a pod. Processors are counted in
+// thousandths.
 type lack struct {
 	resource                  corev1.ResourceName
 	requested, used, capacity int64
@@ -102,8 +102,8 @@ func (l lack) String() string {
 	return fmt.Sprintf("Node didn't have enough resource: %s, requested: %d, used: %d, capacity: %d", l.resource, l.requested, l.used, l.capacity)
 }
 
-// lackingResources lists the resources that a node lacks for a pod beside others. Extended
-// resources that the node does not have at all are not counted. K-ADM-3
+// lackingResources lists the resources that a node lacks for a further pod. It ignores extended
+// resources that the node does not have at all. K-ADM-3
 func lackingResources(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) (lacks []lack) {
 	allocatable := node.Status.Allocatable
 	if most := allocatable.Pods().Value(); int64(len(others))+1 > most {
@@ -126,16 +126,15 @@ func lackingResources(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) 
 	return lacks
 }
 
-// inOrderOfChecks sorts the resources of a list as the kubelet looks at them. The real kubelet
-// processes extended resources in any order.
+// inOrderOfChecks sorts the resources of a list in the order in which the kubelet checks them. The
+// real kubelet processes extended resources in any order.
 func inOrderOfChecks(list corev1.ResourceList) []corev1.ResourceName {
 	first := []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	rest := slices.DeleteFunc(slices.Sorted(maps.Keys(list)), func(name corev1.ResourceName) bool { return slices.Contains(first, name) })
 	return append(first, rest...)
 }
 
-// hostPortTaken reports whether another pod has a port of the node that the pod's containers ask
-// for.
+// hostPortTaken reports whether another pod uses a host port that the pod's containers request.
 func hostPortTaken(pod *corev1.Pod, others []*corev1.Pod) bool {
 	for _, wanted := range workload.HostPorts(pod) {
 		for _, other := range others {
@@ -147,8 +146,8 @@ func hostPortTaken(pod *corev1.Pod, others []*corev1.Pod) bool {
 	return false
 }
 
-// safeSysctls are the kernel parameters that a pod may set on every node, with the namespace that
-// a pod must not share with its node for it. [pkg/kubelet/sysctl/safe_sysctls.go]
+// safeSysctls are the kernel parameters that a pod may set on every node. Each has the namespace
+// that the pod then must not share with its node. [pkg/kubelet/sysctl/safe_sysctls.go]
 var safeSysctls = map[string]string{
 	"kernel.shm_rmid_forced": "ipc", "net.ipv4.ip_local_port_range": "net", "net.ipv4.tcp_syncookies": "net", "net.ipv4.ping_group_range": "net",
 	"net.ipv4.ip_unprivileged_port_start": "net", "net.ipv4.ip_local_reserved_ports": "net", "net.ipv4.tcp_keepalive_time": "net",

@@ -116,7 +116,7 @@ func sysctl(name string) func(*corev1.PodSpec) {
 	}
 }
 
-// Pods that run count, those that were rejected or have ended do not. K-ADM-3
+// Running pods count; rejected and finished pods do not. K-ADM-3
 func TestResourcesOfPodsThatRunAreTaken(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("first", wanting(corev1.ResourceCPU, "1500m"))
@@ -133,7 +133,7 @@ func TestResourcesOfPodsThatRunAreTaken(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("fourth"))
 }
 
-// Two pods cannot have the same port of their node. K-ADM-2
+// Two pods cannot use the same port of their node. K-ADM-2
 func TestAPortOfTheNodeIsTakenOnce(t *testing.T) {
 	port := func(s *corev1.PodSpec) {
 		s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080}}
@@ -157,8 +157,8 @@ func runningByLabel(t *testing.T) *node {
 	return n
 }
 
-// A running pod that no longer fits runs until its kubelet restarts; then it fails, and its volumes
-// are unpublished. K-ADM-6 [kubernetes/kubernetes#124586, #123980, #99708]
+// A running pod that no longer fits keeps running until its kubelet restarts. Then it fails, and
+// its volumes are unpublished. K-ADM-6 [kubernetes/kubernetes#124586, #123980, #99708]
 func TestAPodThatNoLongerFitsEndsWhenItsKubeletStarts(t *testing.T) {
 	n := runningByLabel(t)
 	n.change(func(node *corev1.Node) { node.Labels["tier"] = "slow" })
@@ -186,7 +186,7 @@ func TestAPodThatNoLongerFitsEndsWhenItsKubeletStarts(t *testing.T) {
 	assert.False(t, there)
 }
 
-// A pod that has ended is not admitted again, whatever became of its node. K-ADM-1
+// A finished pod is not admitted again, even if its node has changed. K-ADM-1
 func TestAPodThatHasEndedKeepsItsPhase(t *testing.T) {
 	n := runningByLabel(t)
 	n.setPhase("web", corev1.PodSucceeded)
@@ -217,8 +217,8 @@ func TestTheOldestPodsKeepTheirPlace(t *testing.T) {
 	assert.Equal(t, "OutOfpods", n.status("a-younger").Reason)
 }
 
-// A critical pod ends other pods until it fits; if it still does not fit then, it is rejected.
-// K-ADM-4 [pkg/kubelet/preemption/preemption.go]
+// A critical pod ends other pods until it fits. If it still does not fit, it is rejected. K-ADM-4
+// [pkg/kubelet/preemption/preemption.go]
 func TestACriticalPodEndsOthers(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -81,8 +81,8 @@ func TestVolumesAreAttachableUnlessTheCSIDriverSaysNo(t *testing.T) {
 	}
 }
 
-// Fact 30, 38, K-ATT-4: while nothing is attached the kubelet emits no event, and after the
-// attachment no backoff delays the mount.
+// Fact 30, 38, K-ATT-4: while nothing is attached the kubelet emits no event. After the attachment
+// no backoff delays the mount.
 func TestTheKubeletIsSilentWhileAVolumeIsNotAttached(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -159,8 +159,7 @@ func TestADriverThatNeedsNoAttachingAfterAllFreesWaitingPods(t *testing.T) { // 
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// Fact 72: the pod is there only after the unstage, so the volume has to be
-// reported in use anew.
+// Fact 72: the pod arrives only after the unstage, so the volume has to be reported in use again.
 func TestAPodThatComesBackAfterTheUnstageWaitsForARound(t *testing.T) { // K-RACE-15, K-DSW-14
 	n := start(t, attaching)
 	n.volume("data")
@@ -313,8 +312,8 @@ func TestAClaimThatCannotBeUsed(t *testing.T) { // K-DSW-6, K-DSW-7, K-POD-2
 	}
 }
 
-// K-ALLOC-3, K-ALLOC-4, K-POD-2: a pod that waits in vain for a node without room
-// is rejected; others wait on (fact 39).
+// K-ALLOC-3, K-ALLOC-4, K-POD-2: a pod that waits for a full node until its deadline is rejected;
+// other pods continue to wait (fact 39).
 //
 // conformance: unit-limit-exceeded-detection-resource-exhausted
 func TestAPodForWhichItsNodeHasNoRoom(t *testing.T) {
@@ -344,7 +343,7 @@ func TestAPodForWhichItsNodeHasNoRoom(t *testing.T) {
 	}
 }
 
-// K-RACE-16: only the first look at the attachment asks whether it is there for good.
+// K-RACE-16: only the first read of the attachment checks its state.
 //
 // conformance: unit-publish-missing-attachment
 func TestAnAttachmentThatVanishesDuringTheMount(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 
 const devices = "/var/lib/kubelet/plugins/kubernetes.io/csi/volumeDevices"
 
-// mapped returns a node on which pod web has volume data as a device.
+// mapped returns a node on which pod web uses volume data as a device.
 func mapped(t *testing.T, s setting) (*node, types.UID) {
 	n := start(t, s)
 	n.volume("data", block)
@@ -139,7 +139,7 @@ func TestCleanUpAfterAFailedRawBlockVolumeOfADeletedPod(t *testing.T) {
 		want   []string
 		left   int
 	}{
-		// K-OP-9: the data file is written anew at each pass, and nothing removes it.
+		// K-OP-9: each pass writes the data file again, and nothing removes it.
 		{"NodeStageVolume", codes.Internal, "SetUpDevice", []string{}, 1},
 		{"NodeStageVolume", codes.Aborted, "SetUpDevice", []string{unstage}, 0},
 		{"NodePublishVolume", codes.Internal, "MapPodDevice", []string{unstage}, 0},
@@ -164,8 +164,8 @@ func TestCleanUpAfterAFailedRawBlockVolumeOfADeletedPod(t *testing.T) {
 	}
 }
 
-// K-BLK-4, K-RACE-24: the probe's error is wrapped, so it counts as final, and a
-// stage that may have happened is forgotten.
+// K-BLK-4, K-RACE-24: the probe's error is wrapped, so it counts as final, and the kubelet forgets
+// a stage that may have happened.
 func TestAForgottenStageOfARawBlockVolume(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data", block)
@@ -260,8 +260,8 @@ func TestWithoutItsDataFileADeviceIsNeverUnstaged(t *testing.T) { // K-BLK-11
 	assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
 }
 
-// K-BLK-6, K-BLK-9: the kubelet keeps a mapped device open, which outlives it, but not the
-// power of its node. It closes the device before it unmaps it from the pod.
+// K-BLK-6, K-BLK-9: the loop device that keeps a mapped device open outlives the kubelet, but not
+// the power of its node. It closes the device before it unmaps it from the pod.
 func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 	n, uid := mapped(t, setting{})
 	mappedAt := devices + "/pv-data/dev/" + string(uid)
@@ -278,10 +278,11 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 }
 
 // K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: given a device that the driver has published by a link,
-// when the driver has unstaged it, then the kubelet looks at the device once more. The volume does
-// not count as unstaged if a process still holds the device. There is no second try, as the data
-// file has been removed: it is in use until the kubelet restarts. A device that was published
-// itself no longer exists by then. Of a file system the kubelet knows no device.
+// when the driver has unstaged it, then the kubelet checks the device once more. The volume does
+// not count as unstaged if a process still holds the device. There is no second attempt, because
+// the data file has been removed. The device stays in use until the kubelet restarts. A device that
+// was published itself no longer exists by then. For a file system the kubelet does not know any
+// device.
 func TestADeviceThatIsHeld(t *testing.T) {
 	const device = "/mock/dev-h-data"
 	for _, c := range []struct {

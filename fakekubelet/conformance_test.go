@@ -99,8 +99,8 @@ func TestAVolumeWithAFailedRepublishIsCleanedUp(t *testing.T) {
 	}
 }
 
-// K-RPC-10: a driver that is not registered is a transient error of each step; its
-// words differ, and nothing is called.
+// K-RPC-10: an unregistered driver is a transient error in each step. The messages differ, and
+// there is no call.
 //
 // conformance: unit-publish-driver-not-registered, unit-block-stage-driver-not-registered,
 // unit-block-publish-driver-not-registered
@@ -159,7 +159,7 @@ func TestADriverThatIsNotRegisteredWhenVolumesAreUndone(t *testing.T) {
 			n.pod("web", c.pod)
 			n.run("web")
 			n.fail(c.first, codes.Internal, 1)
-			// The retry comes after the second in which the driver goes.
+			// The retry follows the second in which the driver disappears.
 			n.pass(1400 * time.Millisecond)
 			n.deletePod("web")
 			n.until(func() bool { return len(n.times(c.first)) == 1 })
@@ -203,7 +203,7 @@ func TestAClaimThatIsBoundLate(t *testing.T) {
 	n.waitRunning("web")
 }
 
-// K-REC-9: one volume is not attached, one cannot be looked up, one cannot be staged.
+// K-REC-9: one volume is not attached, one cannot be looked up, and one cannot be staged.
 //
 // conformance: vm-wait-error-lists, unit-volume-manager-limit-error
 func TestEventsAboutUnmountedVolumes(t *testing.T) {
@@ -236,8 +236,8 @@ func TestAPodWithARawBlockVolumeIsDeletedWhileTheKubeletIsDown(t *testing.T) {
 	assert.Empty(t, n.mounts())
 }
 
-// A driver written in Go may answer with any error; without a code it is Unknown,
-// which is final: told, and tried again. K-ERR-2, K-OP-3
+// A driver written in Go may answer with any error. Without a code it is Unknown, which is final:
+// the kubelet reports it and retries. K-ERR-2, K-OP-3
 //
 // conformance: unit-stage-request-error, unit-publish-request-error, unit-unpublish-request-error,
 // unit-stage-request-bad-fs
@@ -273,8 +273,8 @@ func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 	}
 }
 
-// K-DSW-3, K-POD-7: a pod without running containers wants no volumes, whether the
-// kubelet has just started or not.
+// K-DSW-3, K-POD-7: a pod without running containers needs no volumes, whether the kubelet has just
+// started or not.
 //
 // conformance: unit-populate-after-start-first-pass-removed,
 // unit-populate-after-start-later-removed
@@ -312,7 +312,7 @@ func TestInlineVolumesAreRebuiltWhateverTheCSIDriverAllows(t *testing.T) {
 	assert.Empty(t, n.files())
 }
 
-// K-UNSTAGE-3: a driver that has lost the capability is not asked.
+// K-UNSTAGE-3: the kubelet does not call a driver that has lost the capability.
 //
 // conformance: unit-unstage-capability-missing
 func TestADriverThatStagesNoMoreIsNotAskedToUnstage(t *testing.T) {
@@ -342,8 +342,7 @@ func TestAVolumeIsNotStagedIfItsDataFileCannotBeWritten(t *testing.T) {
 	assert.Equal(t, []string{parent + "/vol_data.json/note mine"}, n.files(machine.KubeletDir+"/plugins/kubernetes.io"))
 }
 
-// K-REC-6: a volume that is staged but could not be published is unstaged with its
-// last pod.
+// K-REC-6: a volume that is staged but could not be published is unstaged when its last pod ends.
 //
 // conformance: vm-staged-volume-state
 func TestAVolumeStagedForNoPodIsUnstaged(t *testing.T) {
@@ -385,7 +384,7 @@ func TestADriverThatCannotDoRawBlockVolumes(t *testing.T) {
 	assert.Contains(t, n.events()[0], `Warning FailedMapVolume: MapVolume.SetUpDevice failed for volume "pv-data" : `)
 }
 
-// K-DSW-5, K-PATH-7: the driver sees only the CSI volumes of a pod.
+// K-DSW-5, K-PATH-7: the kubelet shows the driver only the CSI volumes of a pod.
 //
 // conformance: unit-plugin-accepts
 func TestWhichVolumesAreCSIVolumes(t *testing.T) {
@@ -396,7 +395,8 @@ func TestWhichVolumesAreCSIVolumes(t *testing.T) {
 	assert.Equal(t, []string{"NodePublishVolume OK", "NodePublishVolume OK"}, slices.DeleteFunc(n.calls(), func(line string) bool { return line == "NodeStageVolume OK" }))
 }
 
-// K-ALLOC-3, C-NIM-5: only an attachment that failed for want of room says that the node is full.
+// K-ALLOC-3, C-NIM-5: an attachment shows that the node is full only if the attachment failed
+// because of the limit.
 //
 // conformance: unit-limit-exceeded-detection-no-attachment,
 // unit-limit-exceeded-detection-no-attach-error, unit-limit-exceeded-detection-other-code

@@ -15,8 +15,8 @@ import (
 )
 
 // container is a container that starts and ends independently of the others of its pod. A container
-// of an image without a program is a record: it runs until it is stopped, or for the time that its
-// pod names.
+// of an image without a program is a record. It runs until it is stopped, or for the time that its
+// pod specifies.
 type container struct {
 	*podWorker
 	spec    *corev1.Container
@@ -26,11 +26,11 @@ type container struct {
 	init    bool
 	// It is an init container that runs beside the pod's containers.
 	sidecar bool
-	// It is ephemeral: it runs once, and the pod does without it.
+	// It is ephemeral: it runs once, and the pod does not depend on it.
 	debug   bool
-	waiting *corev1.ContainerStateWaiting // why it does not run, though it will
+	waiting *corev1.ContainerStateWaiting // the reason why it does not run yet
 	ended   bool                          // it will not run any more
-	// The running instance is to be ended and replaced, with other resources.
+	// The running instance must end and be replaced, with other resources.
 	renew bool
 
 	liveness, readiness, startup *prober // nil without such a probe
@@ -42,7 +42,7 @@ func (w *podWorker) newContainer(spec *corev1.Container, init bool) *container {
 	c := &container{podWorker: w, spec: spec, init: init, sidecar: init && workload.Sidecar(spec), waiting: w.notStarted()}
 	c.program = w.options.Runtime.Program(w.pod, spec)
 	if c.program.Now != nil && !w.fresh {
-		c.waiting = nil // it has run under an earlier kubelet
+		c.waiting = nil // an earlier kubelet started it
 	}
 	c.liveness = c.newProber(liveness, spec.LivenessProbe)
 	c.readiness = c.newProber(readiness, spec.ReadinessProbe)
@@ -59,8 +59,8 @@ func (c *container) start() {
 	c.probe()
 }
 
-// run starts the container, waits for its end, and starts it again as the pod's policy
-// says. A container that runs when the kubelet starts continues to run.
+// run starts the container, waits for its end, and restarts it according to the pod's policy. A
+// container that runs when the kubelet starts continues to run.
 func (c *container) run(p *kernel.Process) {
 	if !c.fresh {
 		c.noticeEnd(p)
@@ -157,8 +157,7 @@ func (c *container) restarts() bool {
 	return !c.debug && restartsAfter(c.spec, &c.pod.Spec, c.init, c.program.Now.Code)
 }
 
-// endedBefore reports whether an earlier kubelet has observed an end of the container after which
-// it does not run again.
+// endedBefore reports whether an earlier kubelet has observed the container's final end.
 func (c *container) endedBefore() bool {
 	if c.program.Now == nil || c.running() {
 		return false
@@ -203,7 +202,7 @@ func (c *container) stop(p *kernel.Process) {
 	c.end(p, c.awaitTurn(p, c.preStop(p, c.grace())))
 }
 
-// endUnhealthy ends a program that failed a probe, unless it has ended by itself.
+// endUnhealthy ends a program that failed a probe, unless it has already exited.
 func (c *container) endUnhealthy(p *kernel.Process) {
 	by := c.unhealthy
 	c.unhealthy = nil
@@ -222,8 +221,8 @@ func (c *container) endUnhealthy(p *kernel.Process) {
 	c.end(p, c.preStop(p, grace))
 }
 
-// endForResize ends a program that has to restart with other resources, unless it has ended on its
-// own.
+// endForResize ends a program that has to restart with other resources, unless it has already
+// exited.
 func (c *container) endForResize(p *kernel.Process) {
 	c.renew = false
 	if c.running() {
@@ -232,7 +231,7 @@ func (c *container) endForResize(p *kernel.Process) {
 	}
 }
 
-// end ends the program with SIGTERM and, when it had its time, SIGKILL.
+// end ends the program with SIGTERM and, after its grace period, with SIGKILL.
 func (c *container) end(p *kernel.Process, grace time.Duration) {
 	c.program.Signal(syscall.SIGTERM)
 	gone := func() bool { return !c.running() }
@@ -242,7 +241,7 @@ func (c *container) end(p *kernel.Process, grace time.Duration) {
 	}
 }
 
-// leastGrace is the time that a program has to end in, also if none of its grace period is left.
+// leastGrace is the time that a program has for its end even if no grace period is left.
 const leastGrace = 2 * time.Second
 
 // grace bounds the time that the containers of the pod may take to end.
@@ -259,8 +258,8 @@ func (w *podWorker) grace() time.Duration {
 	return max(time.Duration(seconds)*time.Second, leastGrace)
 }
 
-// command returns the command of the program: the image's program replaces the first word of the
-// container's command, unless the machine has a program of that name.
+// command returns the command of the program. The image's program replaces the first word of the
+// container's command, unless the machine has a program with that name.
 func (c *container) command(p *kernel.Process) (machine.Command, error) {
 	if !c.options.Runtime.Has(c.spec.Image) {
 		return machine.Command{}, fmt.Errorf("failed to pull image %q: %w", c.spec.Image, errUnmapped)

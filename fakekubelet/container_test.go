@@ -11,16 +11,16 @@ import (
 	"github.com/csisim/csisim/fakekubelet/internal/runtime"
 )
 
-// containerOf returns a container with an image that is refused unless it is "app", which has a
-// root file system and no command.
+// containerOf returns a container with an image. The image "app" has a root file system and no
+// command; all other images are rejected.
 func containerOf(pod corev1.PodSpec, spec corev1.Container) *container {
 	images := runtime.New(nil, "node-1", runtime.Options{RefuseUnmapped: true, RootFS: map[string]RootFS{"app": {Dir: "/image"}}})
 	m := &podManager{Kubelet: &Kubelet{options: Options{Name: "node-1", Runtime: images}}}
 	return &container{podWorker: &podWorker{podManager: m, pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: pod}}, spec: &spec}
 }
 
-// kubelet: startContainer pulls the image first, then makes the environment, then verifies the
-// user; only then the runtime looks for the command.
+// kubelet: startContainer pulls the image first, then builds the environment, then verifies the
+// user. Only then does the runtime look up the command.
 func TestTheOrderOfAContainersErrors(t *testing.T) {
 	unknown := []corev1.EnvVar{{Name: "X", ValueFrom: &corev1.EnvVarSource{}}}
 	nonRoot := &corev1.SecurityContext{RunAsNonRoot: new(true)}

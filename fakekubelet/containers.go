@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// runContainers starts the pod's sandbox and containers; their volumes are mounted. It reports
-// whether they run: a subpath may be impossible to mount, a secret missing.
+// runContainers starts the pod's sandbox and containers after their volumes were mounted. It
+// reports whether they run: a subpath may be impossible to mount, or a secret may be missing.
 func (w *podWorker) runContainers(p *kernel.Process) bool {
 	if err := w.checkVolumes(p); err != nil {
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)
@@ -52,8 +52,8 @@ func (k *Kubelet) stopContainers(uid types.UID) {
 	}
 }
 
-// stopSandbox ends a pod's containers and their mounts. It returns the metadata of the pod, nil if
-// it had no sandbox, and the names of the containers.
+// stopSandbox ends a pod's containers and their mounts. It returns the metadata of the pod (nil if
+// it had no sandbox) and the names of the containers.
 func (k *Kubelet) stopSandbox(uid types.UID) (*metav1.PartialObjectMetadata, []string) {
 	if m, can := k.options.Machine.(machine.Views); can {
 		_ = m.CloseViews(k.csi.PodDir(uid)) // the descriptor is free even if closing it fails
@@ -61,8 +61,8 @@ func (k *Kubelet) stopSandbox(uid types.UID) (*metav1.PartialObjectMetadata, []s
 	return k.options.Runtime.Stop(uid)
 }
 
-// allMounts returns the mounts of the CSI volumes of each container for the runtime. If a container
-// cannot have its mounts, it returns the container's name.
+// allMounts returns the mounts of the CSI volumes of each container for the runtime. If mounts
+// cannot be made for a container, it returns the container's name.
 func (w *podWorker) allMounts(p *kernel.Process) (all map[string][]runtime.Mount, unfit string, err error) {
 	all = map[string][]runtime.Mount{}
 	for _, c := range runtime.Containers(w.pod) {

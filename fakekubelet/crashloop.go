@@ -8,14 +8,14 @@ const (
 	crashLoopMost  = 5 * time.Minute
 )
 
-// crashLoop is the backoff of one container. It forgets when a container has run for
-// long. All times are since the beginning of the run. K-POD-11
+// crashLoop is the backoff of one container. It starts from the beginning when a container has run
+// for a long time. All times are since the beginning of the run. K-POD-11
 type crashLoop struct {
 	delay   time.Duration
 	updated time.Duration
 }
 
-// wait returns the time that a container, which ended at a given time, has to wait after that.
+// wait returns how long a container has to wait after its end at the given time.
 func (b *crashLoop) wait(ended time.Duration) time.Duration {
 	if b.expired(ended) {
 		return 0

@@ -15,7 +15,7 @@ func (w *podWorker) readData() {
 	}
 }
 
-// startData makes the containers of the pod begin: they read, then write.
+// startData starts the simulated containers of the pod: they read and then write their volumes.
 func (w *podWorker) startData() {
 	for _, use := range w.dataUses() {
 		w.options.Data.Start(use)
@@ -25,7 +25,7 @@ func (w *podWorker) startData() {
 // dataUses are the volumes that the pod's containers have.
 func (w *podWorker) dataUses() []data.Use {
 	node, showsVolumes := w.options.Machine.(data.Machine)
-	// Programs use their volumes as they like.
+	// Programs use their volumes themselves.
 	if w.options.Data == nil || w.hasPrograms() || !showsVolumes {
 		return nil
 	}

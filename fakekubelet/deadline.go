@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// watchDeadline starts a process that ends the pod when its time is over, if its time is limited.
+// watchDeadline starts a process that ends the pod at its deadline, if the pod has one.
 func (w *podWorker) watchDeadline() {
 	switch {
 	case w.deadline != nil:

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A pod ends when its time on the node is over, even if its kubelet has restarted meanwhile; its
-// volumes are unpublished. K-POD-10 [pkg/kubelet/active_deadline.go]
+// A pod ends at its deadline even if its kubelet has restarted meanwhile. Its volumes are
+// unpublished. K-POD-10 [pkg/kubelet/active_deadline.go]
 func TestAPodEndsAtItsDeadline(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// startEphemeral starts the ephemeral containers that the pod has got, if it runs. An ephemeral
+// startEphemeral starts new ephemeral containers of the pod, if the pod runs. An ephemeral
 // container that has ended is not started again.
 func (w *podWorker) startEphemeral() {
 	if w.terminating || !w.running() {

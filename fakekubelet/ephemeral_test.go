@@ -21,8 +21,8 @@ const (
 	ephemeral  = storagev1.VolumeLifecycleEphemeral
 )
 
-// A volume goes through its whole life, with a kubelet restart in the middle: the
-// files on disk are enough to publish it anew and to undo it. K-PUB-7, K-RECON-2, K-TRACE-6
+// A volume goes through its whole life, with a kubelet restart in the middle. The files on disk are
+// sufficient to publish it again and to unpublish it. K-PUB-7, K-RECON-2, K-TRACE-6
 //
 // conformance: unit-lifecycle-inline, unit-lifecycle-inline-both-modes,
 // unit-lifecycle-pv-csidriver, unit-lifecycle-pv, suite-ephemeral-read-write,

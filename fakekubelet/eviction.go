@@ -6,12 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// eviction holds the reason for which the kubelet itself ends a pod, as the status of the pod shows
-// it.
+// eviction is the reason why the kubelet itself ends a pod, as the pod's status shows it.
 type eviction struct {
 	reason, message string
 	condition       string         // message of the condition DisruptionTarget; empty for none
-	grace           *time.Duration // grace period of its containers; nil for the pod's own
+	grace           *time.Duration // grace period of its containers; nil means the pod's own
 }
 
 // evict ends a pod that the kubelet does not keep. The first reason counts.

@@ -28,7 +28,7 @@ const (
 	infeasible = corev1.PersistentVolumeClaimNodeResizeInfeasible
 )
 
-// resized leaves the state in which csi-resizer hands over to the node: a bigger volume, and a
+// resized creates the state in which csi-resizer hands over to the node: a larger volume, and a
 // claim with the progress of the expansion in its status. allocated may be empty.
 func (n *node) resized(name, size, allocated string, status corev1.ClaimResourceStatus) {
 	n.t.Helper()
@@ -213,7 +213,7 @@ func (n *node) setCapacity(name, size string) {
 	require.NoError(n.t, err)
 }
 
-// K-EXP-7: an expansion that is not allowed yet is tried again as soon as the claim changes.
+// K-EXP-7: an expansion that is not permitted yet is retried as soon as the claim changes.
 func TestAnExpansionThatIsAllowedLater(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
@@ -288,8 +288,8 @@ func TestADriverThatIsNotRegisteredLeavesTheClaimAlone(t *testing.T) { // K-EXP-
 	assert.Contains(t, n.events()[0], `VolumeResizeFailed: NodeExpandVolume.NodeExpandVolume failed for volume "pv-data" : driver name disk.csi.example.com not found in the list of registered CSI drivers`)
 }
 
-// K-EXP-12: the user has changed the claim's size after a failure, so csi-resizer gets the claim
-// back with any code.
+// K-EXP-12: the user has changed the claim's size after a failure, so the claim returns to
+// csi-resizer after any error code.
 func TestAnotherSizeAfterAFailureIsInfeasible(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
@@ -305,8 +305,8 @@ func TestAnotherSizeAfterAFailureIsInfeasible(t *testing.T) {
 		"the old condition stays, with its message")
 }
 
-// K-EXP-13: a driver that cannot expand volumes in use is not asked again until
-// the volume is mounted anew.
+// K-EXP-13: a driver that cannot expand volumes in use receives no further call until the volume is
+// mounted again.
 func TestADriverThatExpandsOffline(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
@@ -433,7 +433,7 @@ func TestAVolumeGrowsWhileTheKubeletIsDown(t *testing.T) {
 	assert.Equal(t, "2Gi ", n.claimText("data"))
 }
 
-// Fact 49: the claim of a deleted pod cannot be read by its node any more.
+// Fact 49: the node can no longer read the claim of a deleted pod.
 func TestAMountThatEndsAfterItsPodIsDeleted(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -450,13 +450,13 @@ func TestAMountThatEndsAfterItsPodIsDeleted(t *testing.T) {
 }
 
 // K-EXP-5: the target size of the expansion, and the events before it. If the claim's status has
-// any state of an expansion, it belongs to a csi-resizer that can recover from failures: the claim
-// counts then, not the volume's size.
+// any state of an expansion, the csi-resizer can recover from failures. Then the claim's size
+// counts, not the volume's.
 func TestTheSizeOfAnExpansion(t *testing.T) {
 	for _, c := range []struct {
 		name, allocated string
 		status          corev1.ClaimResourceStatus
-		size            int64 // GiB asked of the driver, 0 if it is not asked
+		size            int64 // GiB in the call to the driver, 0 without a call
 		announced       bool  // NodeResizeInProgress is written first
 	}{
 		{"nothing", "", "", 3, false},

@@ -23,7 +23,7 @@ func groupPolicy(policy storagev1.FSGroupPolicy) func(*storagev1.CSIDriverSpec) 
 
 func ext4(pv *corev1.PersistentVolume) { pv.Spec.CSI.FSType = "ext4" }
 
-// group is the group that a path has, and its permissions.
+// group is the group and the permissions of a path.
 func (n *node) group(path string) string {
 	n.t.Helper()
 	info, err := n.machine.Lstat(path)
@@ -111,8 +111,8 @@ func TestTheGroupIsAppliedAtEachPublish(t *testing.T) { // K-FSG-4
 	assert.Equal(t, "4242 -rw-rw----", n.group("/mock/h-data/file"))
 }
 
-// K-PUB-9, K-ERR-4: the volume is published, but of no use to the pod; it has to
-// be unpublished again.
+// K-PUB-9, K-ERR-4: the volume is published, but the pod cannot use it, so it has to be unpublished
+// again.
 func TestAGroupThatCannotBeApplied(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Faulty: []string{"publish-mounts-nothing"}}, csiDriver: groupPolicy("File")})
 	n.volume("data")
@@ -127,8 +127,8 @@ func TestAGroupThatCannotBeApplied(t *testing.T) {
 	assert.Contains(t, n.calls(), "NodeUnpublishVolume OK")
 }
 
-// K-FSG-3: the walk over many files has no deadline; an event is emitted after half a
-// minute, then every minute.
+// K-FSG-3: the walk over many files has no deadline. It emits an event after half a minute, then
+// every minute.
 func TestAChangeOfTheGroupThatTakesLong(t *testing.T) {
 	n := start(t, setting{csiDriver: groupPolicy("File"), chownTime: time.Second})
 	for i := range 160 {

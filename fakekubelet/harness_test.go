@@ -38,7 +38,8 @@ const (
 	endpoint   = machine.KubeletDir + "/plugins/" + driverName + "/csi.sock"
 )
 
-// When a kubelet that starts writes its node's status first, and when it knows its pods.
+// The times at which a starting kubelet first writes its node's status, and at which it has listed
+// its pods.
 const (
 	firstStatus = 400 * time.Millisecond
 	podsListed  = 1280 * time.Millisecond
@@ -46,8 +47,8 @@ const (
 
 var oneGi = resource.MustParse("1Gi")
 
-// setting describes how a test differs from the usual setting: a driver that can stage, with
-// volumes that need no attaching and may be inline.
+// setting lists a test's differences from the usual setting. In that setting the driver can stage,
+// and its volumes need no attaching and may be inline.
 type setting struct {
 	driver    mock.Options
 	csiDriver func(*storagev1.CSIDriverSpec)
@@ -58,9 +59,9 @@ type setting struct {
 	seLinux     bool
 	features    feature.Gates
 	version     version.Version
-	// statsPeriod is the period of volume statistics; 0 turns them off.
+	// statsPeriod is the period of volume statistics; 0 disables them.
 	statsPeriod time.Duration
-	// lives say how containers of images end.
+	// lives describes how the containers of images end.
 	lives map[string]runtime.Life
 	// deviceLinks: the driver publishes devices by links to them.
 	deviceLinks bool
@@ -156,14 +157,14 @@ func nodeOptions(n *node) mock.NodeOptions {
 // killDriver leaves the driver registered.
 func (n *node) killDriver() { require.NoError(n.t, n.serving.Close()) }
 
-// unregister stops the registrar, and the kubelet takes notice.
+// unregister stops the registrar, and lets the kubelet notice it.
 func (n *node) unregister() {
 	require.NoError(n.t, n.registrar.Stop())
 	n.until(func() bool { return len(n.kubelet.Registered()) == 0 })
 }
 
-// fail makes the next calls of a method fail with a code, without reaching the driver; all further
-// calls if times is 0.
+// fail makes the next calls of a method fail with a code, without reaching the driver. If times is
+// 0, all further calls fail.
 func (n *node) fail(method string, code codes.Code, times int) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.Answer, Code: code, Message: "injected", Times: times})
 }
@@ -173,7 +174,7 @@ func (n *node) hold(method string, delay time.Duration) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.HoldRequest, Delay: delay, Times: 1})
 }
 
-// loseAnswer makes the driver perform the next call of a method without answering.
+// loseAnswer makes the driver execute the next call of a method without answering.
 func (n *node) loseAnswer(method string, code codes.Code) {
 	n.wire.Faults.Inject(&fault.Fault{Name: method, Call: method, Effect: fault.LoseAnswer, Code: code, Message: "lost", Times: 1})
 }
@@ -182,7 +183,7 @@ func (n *node) heal() { n.wire.Faults.Clear("") }
 
 // Actions of users and controllers.
 
-// volume makes a persistent volume and the claim that is bound to it.
+// volume creates a persistent volume and the claim bound to it.
 func (n *node) volume(name string, change ...func(*corev1.PersistentVolume)) {
 	n.t.Helper()
 	class := className
@@ -311,9 +312,9 @@ func (n *node) pass(d time.Duration) {
 	require.Equal(n.t, kernel.Deadline, reason, n.Kernel.Err())
 }
 
-// thirdRetry passes until an operation has failed three times more: half, one and two seconds after
-// the first failure. Its next try is more than three seconds away; a deleted pod has ended by
-// then.
+// thirdRetry waits until an operation has failed three more times: half a second, one and two
+// seconds after the first failure. The next retry is more than three seconds away, so a deleted pod
+// has ended by then.
 func (n *node) thirdRetry() { n.t.Helper(); n.pass(4500 * time.Millisecond) }
 
 func (n *node) until(cond func() bool) {
@@ -329,7 +330,7 @@ func (n *node) settle() {
 	require.Equal(n.t, kernel.Quiet, reason, "%v %v", n.Kernel.Err(), n.Kernel.Waiting())
 }
 
-// run starts a pod, and forgets the events of its start.
+// run starts a pod, and discards the events of its start.
 func (n *node) run(name string) {
 	n.t.Helper()
 	n.waitRunning(name)
@@ -341,7 +342,7 @@ func (n *node) waitRunning(name string) {
 	n.until(func() bool { return n.phase(name) == corev1.PodRunning })
 }
 
-// setPhase ends a pod after its containers have ended by themselves.
+// setPhase sets the phase of a pod after its containers have exited.
 func (n *node) setPhase(name string, phase corev1.PodPhase) {
 	n.t.Helper()
 	_, err := store.ModifyStatus(n.Store, podKey(name), func(pod *corev1.Pod) { pod.Status.Phase = phase })

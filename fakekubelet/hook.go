@@ -25,7 +25,7 @@ func (c *container) postStart(p *kernel.Process) {
 	}
 }
 
-// preStop runs the hook before the end of the container, and returns the rest of its grace period.
+// preStop runs the hook before the end of the container, and returns the remaining grace period.
 func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duration {
 	if c.spec.Lifecycle == nil || c.spec.Lifecycle.PreStop == nil {
 		return grace
@@ -37,7 +37,7 @@ func (c *container) preStop(p *kernel.Process, grace time.Duration) time.Duratio
 	return max(grace-(p.Elapsed()-began), leastGrace)
 }
 
-// runHook runs a hook. A hook of a record that is more than a sleep has no effect.
+// runHook runs a hook. A hook of a record has no effect unless it is a sleep.
 func (c *container) runHook(p *kernel.Process, h *corev1.LifecycleHandler, limit time.Duration) error {
 	switch {
 	case h.Sleep == nil && c.program.IsRecord():

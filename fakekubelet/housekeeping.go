@@ -13,13 +13,13 @@ import (
 // housekeepingPeriod is the period of the search for remains of pods. K-ORPH-1
 const housekeepingPeriod = 2 * time.Second
 
-// housekeeping cleans up after pods that the kubelet no longer manages: pods of ended workers, and
-// pods that an earlier kubelet left on the node.
+// housekeeping cleans up after pods that the kubelet no longer manages: pods with ended workers,
+// and pods that an earlier kubelet left on the node.
 type housekeeping struct {
 	*Kubelet
 	process *kernel.Process
-	suspect map[types.UID]bool // pods that may have left something
-	passed  bool               // a pass has been made since the pods of the node are known
+	suspect map[types.UID]bool // pods that may have left something behind
+	passed  bool               // there has been a pass since the pods of the node were listed
 }
 
 func (k *Kubelet) startHousekeeping() {
@@ -52,7 +52,7 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			// No other waits for it, and a wake replaces the cause of the next call.
+			// No other process waits for it, and a wake-up replaces the cause of the next call.
 			if w.rejected.reason != "" {
 				w.process.Wake()
 			}
@@ -65,14 +65,15 @@ func (h *housekeeping) pass() {
 	}
 }
 
-// clean stops the containers of a pod that is not managed, and removes its directory once nothing
-// in it is mounted. It reports whether the rest needs no further pass. K-POD-8, K-ORPH-1, K-ORPH-2
+// clean stops the containers of a pod that is not managed. It removes the pod's directory when
+// nothing in it is mounted. It reports whether the rest needs no further pass. K-POD-8, K-ORPH-1,
+// K-ORPH-2
 func (h *housekeeping) clean(uid types.UID) bool {
 	if !h.pods.listed {
 		return false
 	}
 	if h.pods.workers[uid] != nil {
-		return true // it comes back here when its worker ends
+		return true // the pod returns to this list when its worker ends
 	}
 	h.stopContainers(uid)
 	if h.volumes.PossiblyMounted(uid) {

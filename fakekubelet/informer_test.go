@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// slowSync is a strategy: while it is true, the CSIDriver informer of a kubelet syncs as late as
+// slowSync is a strategy. While it is true, the CSIDriver informer of a kubelet syncs as late as
 // possible. All other choices are calm.
 type slowSync bool
 
@@ -28,8 +28,8 @@ func (s *slowSync) Choose(c kernel.Choice) int {
 
 func (*slowSync) String() string { return "slow sync" }
 
-// K-VM-2, K-RACE-36: while the kubelet knows its pods but cannot look up a CSIDriver, it neither
-// mounts the volume of a new pod nor unmounts that of a deleted pod.
+// K-VM-2, K-RACE-36: while the kubelet has listed its pods but cannot look up a CSIDriver, it
+// neither mounts the volume of a new pod nor unmounts that of a deleted pod.
 func TestNothingIsMountedOrUnmountedBeforeTheCSIDriverInformerHasSynced(t *testing.T) {
 	const sync = 300*time.Millisecond + 1500*time.Millisecond
 	for _, slow := range []bool{false, true} {
@@ -62,7 +62,7 @@ func TestNothingIsMountedOrUnmountedBeforeTheCSIDriverInformerHasSynced(t *testi
 	}
 }
 
-// breaking is a strategy: while it is true, watches break down. All other choices are calm.
+// breaking is a strategy. While it is true, watches break. All other choices are calm.
 type breaking bool
 
 func (b *breaking) Choose(c kernel.Choice) int {
@@ -74,9 +74,9 @@ func (b *breaking) Choose(c kernel.Choice) int {
 
 func (*breaking) String() string { return "breaking watches" }
 
-// K-POD-5: a pod that ended unseen, with a successor of the same name, is identified by its UID:
-// the informer has one pod that changed, the kubelet two. The volumes of the first one are
-// unmounted, those of the second one are mounted for it.
+// K-POD-5: a pod that was replaced unobserved by another pod with the same name is identified by
+// its UID. The informer sees one changed pod, the kubelet two pods. The first pod's volumes are
+// unmounted, and the second pod's volumes are mounted for it.
 func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	var watches breaking
 	n := start(t, setting{strategy: &watches})
@@ -107,7 +107,7 @@ func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	assert.Equal(t, []string{"Node/NodePublishVolume"}, of[second])
 }
 
-// slowList is a strategy: while it is true, the lists of a kubelet take as long as possible. All
+// slowList is a strategy. While it is true, the lists of a kubelet take as long as possible. All
 // other choices are calm.
 type slowList bool
 
@@ -120,8 +120,7 @@ func (s *slowList) Choose(c kernel.Choice) int {
 
 func (*slowList) String() string { return "slow list" }
 
-// K-DSW-1: a starting kubelet that has not listed its pods yet wants no volume, but unmounts none
-// either.
+// K-DSW-1: a starting kubelet that has not listed its pods yet mounts no volume and unmounts none.
 func TestAKubeletThatHasNotListedItsPodsUnmountsNothing(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		var strategy slowList

@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// K-EVT-1: all events that the kubelet emits about volumes of CSI drivers. Events of conditions,
-// slow changes of groups and attach limits have tests of their own.
+// K-EVT-1: all events that the kubelet emits about volumes of CSI drivers. Other tests cover events
+// of conditions, slow changes of groups and attach limits.
 func TestTheEventsOfVolumes(t *testing.T) {
 	unlabelled := func(pv *corev1.PersistentVolume) {
 		pv.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
@@ -31,7 +31,7 @@ func TestTheEventsOfVolumes(t *testing.T) {
 		return func(n *node) { n.fail(method, codes.Internal, 0) }
 	}
 	bigger := func(n *node) { n.resized("data", "2Gi", "2Gi", pending) }
-	blocked := func(name string) func(*node) { // by a file where a directory shall be
+	blocked := func(name string) func(*node) { // by a file in place of a directory
 		return func(n *node) {
 			require.NoError(n.t, n.machine.MkdirAll(path.Dir(name), 0o750))
 			require.NoError(n.t, n.machine.WriteFile(name, nil, 0o644))
@@ -119,8 +119,8 @@ func TestTheEventsOfVolumes(t *testing.T) {
 	}
 }
 
-// notAttached writes the state that csi-attacher leaves after a failed attach, and a Node that
-// lists the volume all the same.
+// notAttached writes the state after a failed attach by csi-attacher, and a Node that lists the
+// volume nevertheless.
 func notAttached(n *node) {
 	n.attached("data")
 	_, err := store.ModifyStatus(n.Store, store.Key{Name: volume.AttachmentName("h-data", driverName, nodeName)}, func(va *storagev1.VolumeAttachment) {

@@ -1,6 +1,6 @@
-// Package fakekubelet is the node side of the control plane: one kubelet per
-// node, made of the real one's parts under the real one's names. It drives the
-// node's CSI drivers through registration, staging and publishing.
+// Package fakekubelet is the node side of the control plane. Each node has one kubelet, built from
+// the parts of the real one under their real names. It drives the node's CSI drivers through
+// registration, staging and publishing.
 package fakekubelet
 
 import (
@@ -31,14 +31,15 @@ type Options struct {
 	Address string
 	// Version is the kubelet's version of Kubernetes. Default: the newest.
 	Version version.Version
-	// Migration are the in-tree plugins as the kubelet treats them. Default: all migrated.
+	// Migration has the stages of the migration of in-tree plugins in this kubelet. Default: all
+	// migrated.
 	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
 	// SELinux says that the node enforces SELinux. Default: false.
 	SELinux bool
-	// StatsPeriod is the interval at which drivers report the usage of volumes; never if it is
-	// negative. Default: a minute.
+	// StatsPeriod is the interval at which drivers report the usage of volumes; a negative value
+	// disables the reports. Default: a minute.
 	StatsPeriod time.Duration
 	// ChownTime is the virtual time of giving one file to a pod's fsGroup. Default: 0.
 	ChownTime time.Duration
@@ -49,7 +50,7 @@ type Options struct {
 	Pressure Pressure
 	// Data checks the content that containers write to their volumes. Default: none.
 	Data *data.Check
-	// ClusterDNS is the name server of pods. It is set if pods have networks of their own. Default:
+	// ClusterDNS is the name server of pods. It is set if pods have separate networks. Default:
 	// pods have the node's.
 	ClusterDNS string
 	// API describes how programs in containers reach the API server. Default: not at all.
@@ -68,14 +69,13 @@ type Kubelet struct {
 	pods         *podManager
 	housekeeping *housekeeping
 	status       *statusLoop
-	evictions    *evictionManager // nil as long as the node has had enough of all
+	evictions    *evictionManager // nil until the node has a first shortage
 	stats        *volumeStats     // nil: volumes are not measured
 	started      time.Time
 	shuttingDown bool
 }
 
-// Start starts a kubelet, for the first time or again after a crash. It takes its
-// time to come up.
+// Start starts a kubelet, for the first time or again after a crash. The start takes some time.
 func Start(w *component.World, o Options) *Kubelet {
 	if o.MaxPods == 0 {
 		o.MaxPods = 110
@@ -90,7 +90,7 @@ func Start(w *component.World, o Options) *Kubelet {
 	return k
 }
 
-// Up reports whether the kubelet has started: it knows its pods and watches for plugins.
+// Up reports whether the kubelet has started: it has listed its pods and watches for plugins.
 func (k *Kubelet) Up() bool { return k.pods.listed && k.plugins != nil }
 
 // registered is the driver map before and after the plugin manager is up. K-REG-1

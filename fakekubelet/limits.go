@@ -7,7 +7,8 @@ import (
 )
 
 // maxProcesses bounds the processes and threads of a container. Kubernetes leaves it to the node's
-// administrator. Without a bound, a container that forks for ever would exhaust the user's machine.
+// administrator. Without a bound, a container that forks endlessly would exhaust the user's
+// machine.
 const maxProcesses = 4096
 
 // limitsOf returns the limits of a container with resources.

@@ -93,8 +93,8 @@ func (n *node) overallMount() (count, seconds float64) {
 	return count, seconds
 }
 
-// K-MET-2: how long pods wait for file systems, from the time that they are first wanted.
-// Failures are not counted, nor are raw block volumes.
+// K-MET-2: how long pods wait for file systems, from the time when they first need them. Failures
+// are not counted, nor are raw block volumes.
 func TestHowLongPodsWaitForVolumes(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -12,7 +12,7 @@ import (
 
 const cinderDriver = "cinder.csi.openstack.org"
 
-// C-MIG-6, K-REC-8: a pod waits for a volume that it describes itself as for any other.
+// C-MIG-6, K-REC-8: a pod waits for its own inline volume as for any other volume.
 func TestAPodWaitsForAMigratedVolumeThatItDescribesItself(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("web", mounting("data", corev1.VolumeSource{Cinder: &corev1.CinderVolumeSource{VolumeID: "disk-1"}}))
@@ -21,7 +21,7 @@ func TestAPodWaitsForAMigratedVolumeThatItDescribesItself(t *testing.T) {
 	assert.Contains(t, n.inUse(), corev1.UniqueVolumeName(volume.UniqueName(cinderDriver, "disk-1")))
 }
 
-// A volume without a CSI driver is another plugin's: the pod does not wait for it here.
+// A volume without a CSI driver belongs to another plugin: the pod does not wait for it here.
 func TestAPodDoesNotWaitForVolumesOfOtherPlugins(t *testing.T) {
 	for name, source := range map[string]corev1.PersistentVolumeSource{
 		"nfs": {NFS: &corev1.NFSVolumeSource{Server: "s", Path: "/"}},

@@ -23,7 +23,7 @@ const (
 	registerMaxPause = 7 * time.Second
 )
 
-// register makes the Node object or corrects the existing one, after a short pause. K-CFG-4
+// register creates the Node object or corrects the existing one, after a short pause. K-CFG-4
 func (k *Kubelet) register(p *kernel.Process) {
 	for pause := registerPause; ; pause = min(2*pause, registerMaxPause) {
 		p.Sleep(pause)
@@ -89,7 +89,8 @@ func (k *Kubelet) newNode() *corev1.Node {
 	}
 }
 
-// kernelVersion is the same on each machine, as a run is. Programs run on the machine's own kernel.
+// kernelVersion is the same on each machine, like all parts of a run. Programs run on the machine's
+// own kernel.
 const kernelVersion = "6.12.0-csisim"
 
 // rendered returns a quantity with its text: each write of the status reads it several times.

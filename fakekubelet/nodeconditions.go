@@ -7,9 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// conditions returns the conditions of a healthy node, except that its CSINode may make it not
-// ready and that shortages cause pressure. A condition that does not change keeps its transition
-// time.
+// conditions returns the conditions of a healthy node. Its CSINode may make it not ready, and
+// shortages cause pressure. A condition that does not change keeps its transition time.
 func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeCondition {
 	now := metav1.NewTime(k.Kernel.Now())
 	conditions := []corev1.NodeCondition{
@@ -82,8 +81,8 @@ var healthEvents = map[corev1.NodeConditionType]map[corev1.ConditionStatus]strin
 	corev1.NodePIDPressure:    {corev1.ConditionFalse: "NodeHasSufficientPID"},
 }
 
-// announce emits an event for each changed condition; for readiness only if the condition existed
-// before. [pkg/kubelet/nodestatus/setters.go]
+// announce emits an event for each changed condition. For readiness it requires that the condition
+// existed before. [pkg/kubelet/nodestatus/setters.go]
 func (k *Kubelet) announce(before []corev1.NodeCondition) {
 	for _, is := range k.conditions(nil) {
 		was := slices.IndexFunc(before, func(c corev1.NodeCondition) bool { return c.Type == is.Type })

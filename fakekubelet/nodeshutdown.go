@@ -11,11 +11,11 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// ShutdownGrace is the virtual time that pods get to end when their node is shut down.
+// ShutdownGrace is the virtual time in which pods must end when their node is shut down.
 type ShutdownGrace struct {
-	// Total is for all pods together.
+	// Total is the time for all pods.
 	Total time.Duration
-	// Critical is the part of it that is kept for the critical pods, which end last.
+	// Critical is the part of it that is reserved for the critical pods, which end last.
 	Critical time.Duration
 }
 
@@ -32,8 +32,8 @@ func isCritical(pod *corev1.Pod) bool {
 	return pod.Spec.Priority != nil && *pod.Spec.Priority >= systemCriticalPriority
 }
 
-// ShutDown shuts the node down gracefully: pods end, critical ones last, and their volumes are
-// unpublished if there is time. Pods that arrive meanwhile are rejected. At the end, done is called
+// ShutDown shuts the node down gracefully. Pods end, critical ones last, and their volumes are
+// unpublished if time permits. Pods that arrive meanwhile are rejected. At the end, done is called
 // with the volumes that are still mounted. K-POD-9
 func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	k.shuttingDown = true
@@ -50,8 +50,7 @@ func (k *Kubelet) ShutDown(grace ShutdownGrace, done func(error)) {
 	})
 }
 
-// end ends some of the pods and waits until their volumes are unmounted, for so
-// long at most.
+// end ends some of the pods and waits for a limited time until their volumes are unmounted.
 func (m *podManager) end(p *kernel.Process, grace time.Duration, which func(*corev1.Pod) bool) error {
 	limit := p.Elapsed() + grace
 	var pods []*corev1.Pod

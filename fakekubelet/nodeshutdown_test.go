@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// shutDown shuts the node down and returns when its pods have ended, or their time.
+// shutDown shuts the node down and returns when its pods or their grace period have ended.
 func (n *node) shutDown(grace fakekubelet.ShutdownGrace) (took time.Duration, left error) {
 	n.t.Helper()
 	over, begin := false, n.Kernel.Elapsed()

@@ -17,12 +17,11 @@ const (
 	reportPeriod = 5 * time.Minute
 )
 
-// statusLoop reports the node's status: at once after a change, otherwise every five minutes. It is
-// the only place from which the volume manager learns that a volume has been reported in use.
-// K-ATT-2, K-ATT-3
+// statusLoop reports the node's status: at once after a change, otherwise every five minutes. Only
+// this loop tells the volume manager that a volume has been reported in use. K-ATT-2, K-ATT-3
 type statusLoop struct {
 	*Kubelet
-	nextReport time.Duration // due even if nothing has changed
+	nextReport time.Duration // due even without a change
 	process    *kernel.Process
 }
 
@@ -37,8 +36,8 @@ func (k *Kubelet) startStatusLoop() {
 
 func (s *statusLoop) wake() { s.process.Wake() }
 
-// run checks the status every ten seconds, but costs nothing while there is nothing to report or to
-// observe.
+// run checks the status every ten seconds. The check costs nothing while there is nothing to report
+// or to observe.
 func (s *statusLoop) run(p *kernel.Process) {
 	s.register(p)
 	nodes := component.Watch[*corev1.Node](s.Component, p, store.ByKey(s.key()))
@@ -47,7 +46,7 @@ func (s *statusLoop) run(p *kernel.Process) {
 	for tick := p.Tick(statusPeriod); ; s.update(p) {
 		for !s.due(p) {
 			s.rest(p)
-			nodes.Drop() // the writes of others are looked at in their state then
+			nodes.Drop() // it then reads the writes of others in their current state
 		}
 		tick.Next()
 	}
@@ -67,7 +66,7 @@ func (s *statusLoop) node() (*corev1.Node, bool) {
 	return component.Cached[*corev1.Node](s.Component, s.key())
 }
 
-// due reports whether the next look has something to report or to learn.
+// due reports whether the next check has something to report or to observe.
 func (s *statusLoop) due(p *kernel.Process) bool {
 	node, ok := s.node()
 	return ok && (s.differs(node) || !s.volumes.ReportedInUse() || p.Elapsed() >= s.nextReport)
@@ -115,7 +114,8 @@ func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, 
 	return node, err == nil
 }
 
-// phase moves the rounds against those of other nodes: the real loop makes each up to 4 % longer.
+// phase shifts the rounds against those of other nodes: the real loop lengthens each round by up to
+// 4 %.
 func (s *statusLoop) phase() time.Duration {
 	const steps = 16
 	return statusPeriod / 25 * time.Duration(s.Kernel.Choose(kernel.Jitter, steps, "phase of the node status rounds")) / steps

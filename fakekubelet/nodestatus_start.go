@@ -8,15 +8,15 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// The interval and the time limit with which a kubelet that has just started looks whether its node
-// has become ready. [pkg/kubelet/kubelet.go fastStatusUpdateOnce, nodeReadyGracePeriod]
+// The interval and the time limit of a newly started kubelet's checks whether its node has become
+// ready. [pkg/kubelet/kubelet.go fastStatusUpdateOnce, nodeReadyGracePeriod]
 const (
 	readyPoll  = 100 * time.Millisecond
 	readyGrace = 2 * time.Minute
 )
 
-// becomeReady reports once that the node is ready, as soon as it is, instead of waiting for the
-// next round of the status loop. K-ATT-3: volumes in use that are reported here do not count as
+// becomeReady reports once that the node is ready, immediately and without waiting for the next
+// round of the status loop. K-ATT-3: volumes in use that are reported here do not count as
 // reported.
 func (s *statusLoop) becomeReady(p *kernel.Process) {
 	for end := p.Elapsed() + readyGrace; p.Elapsed() < end; p.Sleep(readyPoll) {

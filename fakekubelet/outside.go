@@ -8,13 +8,13 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 )
 
-// Runtime is the container runtime of a node. It goes on while the kubelet is down.
+// Runtime is the container runtime of a node. It continues while the kubelet is down.
 type Runtime = runtime.Runtime
 
-// Program is a container that is started and ended by itself.
+// Program is a container that is started and ended individually.
 type Program = runtime.Program
 
-// Life describes the ends of the instances of a container that is a record.
+// Life describes how the instances of a record container end.
 type Life = runtime.Life
 
 // RuntimeOptions say which containers are programs.

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// K-RPC-4: a step has two minutes. They begin with its first request for the driver's capabilities,
-// so the time of a slow answer is missing from the call that follows.
+// K-RPC-4: a step has two minutes. They begin with the step's first request for the driver's
+// capabilities, so a slow answer shortens the time for the following call.
 func TestTheDeadlineOfAStep(t *testing.T) {
 	all := mock.Options{NodeExpand: true, Stats: true}
 	unstaged := all

@@ -119,8 +119,8 @@ func TestAPodDeletedWhileItsVolumeIsBeingStaged(t *testing.T) { // K-RACE-11, K-
 	assert.Empty(t, n.mounts())
 }
 
-// Fact 47: no call is sent for a volume while another call for it is in progress; at the deadline
-// the kubelet cleans up at once.
+// Fact 47: the kubelet makes no call for a volume while another call for it is in progress. At the
+// deadline it cleans up at once.
 func TestAPodDeletedWhileItsVolumeHangsInPublish(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -137,7 +137,7 @@ func TestAPodDeletedWhileItsVolumeHangsInPublish(t *testing.T) {
 	assert.InDelta(t, 115.1, n.times("NodeUnpublishVolume")[0].Seconds(), 0.1)
 }
 
-// Fact 50: once its own wait has expired a pod starts with the worker's next try.
+// Fact 50: after its own wait has expired, a pod starts at the worker's next try.
 func TestAPodWhoseWaitHasExpiredStartsAtTheNextTry(t *testing.T) { // K-REC-8, K-POD-2, K-POD-3
 	n := start(t, setting{})
 	n.volume("data")
@@ -176,7 +176,7 @@ func TestAPodRecreatedWithTheSameNameIsAnotherPod(t *testing.T) { // fact 72
 	assert.True(t, n.exists(n.targetOf("web")))
 }
 
-// Fact 73, ll2: mounts and sandboxes are gone, the pod's containers start anew.
+// Fact 73, ll2: mounts and sandboxes are lost, and the pod's containers start again.
 func TestAReboot(t *testing.T) {
 	n := mounted(t, setting{})
 	n.killKubelet()
@@ -197,8 +197,8 @@ func TestAReboot(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// reboot ends the kubelet, the containers and the driver of a node with its power, and boots it
-// again.
+// reboot cuts the power of a node, which ends the kubelet, the containers and the driver, and boots
+// it again.
 func (n *node) reboot() {
 	n.killKubelet()
 	n.runtime.PowerOff()
@@ -234,7 +234,7 @@ func TestAPodThatNeverRestartsFailsAfterAReboot(t *testing.T) {
 	}
 }
 
-// K-POD-13: a pod that has had no container yet starts as if nothing had happened.
+// K-POD-13: a pod without any container so far starts as if nothing had happened.
 func TestAPodThatNeverRestartsStartsAfterAReboot(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -246,8 +246,8 @@ func TestAPodThatNeverRestartsStartsAfterAReboot(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("once"))
 }
 
-// K-POD-13: the status says 255, since the API takes no container for started that exited with 0.
-// [pkg/apis/core/validation: ValidateContainerStateTransition]
+// K-POD-13: the status says 255, since the API does not treat a container with exit code 0 as
+// started. [pkg/apis/core/validation: ValidateContainerStateTransition]
 func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("work", policy(corev1.RestartPolicyOnFailure))
@@ -257,8 +257,8 @@ func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 	assert.Equal(t, "Running, c running 0", n.state("work"))
 }
 
-// K-POD-13: a container that has exited with 0 under OnFailure does not run again, a container that
-// was running does.
+// K-POD-13: under OnFailure, a container that exited with 0 does not run again, but a container
+// that was running does.
 func TestFinishedContainersDoNotRunAgainAfterAReboot(t *testing.T) {
 	n := start(t, setting{lives: map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}})
 	n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {

@@ -30,7 +30,7 @@ func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
 func (w *podWorker) configMapFiles(p *kernel.Process, name string, items []corev1.KeyToPath, optional *bool) (files, error) {
 	object, err := w.configMap(p, name, optional)
 	if err != nil && name == rootAuthority {
-		var authority []byte // none where no program could use it
+		var authority []byte // none if no program could use it
 		if w.options.API != nil {
 			authority = w.options.API.Authority
 		}
@@ -57,7 +57,7 @@ func (w *podWorker) secretFiles(p *kernel.Process, name string, items []corev1.K
 }
 
 // chosen returns the entries that items name, under their paths; all entries without items. The
-// kind of the entries is for errors.
+// kind of the entries appears in errors.
 func chosen(kind string, all files, items []corev1.KeyToPath, optional *bool) (files, error) {
 	if len(items) == 0 {
 		return all, nil
@@ -122,8 +122,7 @@ func (w *podWorker) projectedFiles(p *kernel.Process, sources []corev1.VolumePro
 	return all, nil
 }
 
-// tokenFiles is a token of the pod's service account, for the API server unless it is for
-// others.
+// tokenFiles is a token of the pod's service account. Its audience is the API server by default.
 func (w *podWorker) tokenFiles(p *kernel.Process, asked *corev1.ServiceAccountTokenProjection) (files, error) {
 	issued, err := w.csi.PodToken(p, w.pod, asked.Audience, asked.ExpirationSeconds)
 	if err != nil {
@@ -132,7 +131,7 @@ func (w *podWorker) tokenFiles(p *kernel.Process, asked *corev1.ServiceAccountTo
 	return files{asked.Path: []byte(issued.Status.Token)}, nil
 }
 
-// hasTokens reports whether a volume of the pod has a token, which does not last.
+// hasTokens reports whether a volume of the pod has a token, which expires.
 func (w *podWorker) hasTokens() bool {
 	return w.programs != nil && (w.mountsAccount() || slices.ContainsFunc(w.pod.Spec.Volumes, isToken))
 }
@@ -141,7 +140,7 @@ func isToken(v corev1.Volume) bool {
 	return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
 }
 
-// renewTokens writes tokens anew that are about to end.
+// renewTokens rewrites tokens that expire soon.
 func (w *podWorker) renewTokens(p *kernel.Process) {
 	if w.programs == nil {
 		return

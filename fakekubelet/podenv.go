@@ -134,8 +134,7 @@ func found(value string, ok bool, optional *bool, format string, args ...any) (*
 	return nil, fmt.Errorf(format, args...)
 }
 
-// configMap is a config map of the pod's namespace, an empty one if it is optional and
-// not there.
+// configMap is a config map of the pod's namespace; an empty one if it is optional and missing.
 func (w *podWorker) configMap(p *kernel.Process, name string, optional *bool) (*corev1.ConfigMap, error) {
 	object, err := component.Live[*corev1.ConfigMap](p, w.Component, store.Key{Namespace: w.pod.Namespace, Name: name})
 	if err != nil && optional != nil && *optional {
@@ -144,7 +143,7 @@ func (w *podWorker) configMap(p *kernel.Process, name string, optional *bool) (*
 	return object, notFound(err, "configmap", name)
 }
 
-// notFound returns the error for a missing object in the words of the kubelet's own cache.
+// notFound returns the error for a missing object, in the words of the kubelet's own cache.
 func notFound(err error, resource, name string) error {
 	if apierrors.IsNotFound(err) {
 		return apierrors.NewNotFound(corev1.Resource(resource), name)

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// field is a field of the pod as the downward API shows it.
+// field is a field of the pod in the downward API.
 func (w *podWorker) field(path string) (string, error) {
 	pod := w.pod
 	if name, subscript, ok := strings.Cut(strings.TrimSuffix(path, "']"), "['"); ok {

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// longestHostname is the limit at which the kubelet cuts the names of pods.
+// longestHostname is the length to which the kubelet cuts the names of pods.
 const longestHostname = 63
 
-// hostname returns the host name of the pod: in the host's network that is the node's name.
-// Programs that elect a leader distinguish themselves by it.
+// hostname returns the host name of the pod. In the host's network, it is the node's name. Programs
+// that elect a leader distinguish themselves by it.
 func (w *podWorker) hostname() string {
 	spec := &w.pod.Spec
 	switch {

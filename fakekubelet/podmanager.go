@@ -23,7 +23,7 @@ type podManager struct {
 	// relistPhase is the time, within each second, at which the runtime is relisted.
 	relistPhase time.Duration
 	began       time.Duration
-	deferred    int             // resizes for which there is no room
+	deferred    int             // waiting resizes without room on the node
 	rounds      *kernel.Process // of the status manager, while something is not written
 }
 
@@ -31,7 +31,7 @@ func newPodManager(k *Kubelet) *podManager {
 	return &podManager{Kubelet: k, known: map[types.UID]*corev1.Pod{}, workers: map[types.UID]*podWorker{}, began: k.Kernel.Elapsed()}
 }
 
-// startRelists makes the runtime be looked at for the first time now, or a little later.
+// startRelists makes the first check of the runtime happen now, or a little later.
 func (m *podManager) startRelists() {
 	const steps = 16
 	m.relistPhase = (m.Kernel.Elapsed() + relist*time.Duration(m.Kernel.Choose(kernel.Jitter, steps, "phase of the relist"))/steps) % relist
@@ -75,7 +75,8 @@ func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
 	}
 }
 
-// list notes that all pods are known now: the remains of others may be removed. K-DSW-1, K-POD-8
+// list records that all pods are known now, so the remains of others may be removed. K-DSW-1,
+// K-POD-8
 func (m *podManager) list() {
 	if m.listed {
 		return
@@ -88,7 +89,7 @@ func (m *podManager) list() {
 // Listed reports whether the pods of the node are known.
 func (m *podManager) Listed() bool { return m.listed }
 
-// observe takes notice of a change. To the kubelet, pods are the same only by their UID.
+// observe takes notice of a change. For the kubelet, only the UID identifies a pod.
 func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 	if e.Replaced() {
 		m.observe(store.Event[*corev1.Pod]{Type: store.Deleted, Object: e.Old})
@@ -128,7 +129,7 @@ func (m *podManager) forget(uid types.UID) {
 	m.housekeeping.lookAt(uid)
 }
 
-// Pod returns the pod as the API last delivered it; none after its deletion.
+// Pod returns the pod as the API last delivered it; nil after its deletion.
 func (m *podManager) Pod(uid types.UID) (*corev1.Pod, bool) {
 	pod, ok := m.known[uid]
 	return pod, ok
@@ -146,7 +147,7 @@ func (m *podManager) RuntimeGone(uid types.UID) bool {
 	return w == nil || w.stopped
 }
 
-// VolumesChanged wakes the part that waits for a pod's volumes: its worker, or the housekeeping.
+// VolumesChanged wakes the process that waits for a pod's volumes: its worker, or the housekeeping.
 func (m *podManager) VolumesChanged(uid types.UID) {
 	if w := m.workers[uid]; w != nil {
 		w.process.Wake()

@@ -60,7 +60,8 @@ func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1
 	return corev1.PodFailed
 }
 
-// lastEnd returns the last end of a container that does not run; nil if it runs or has never run.
+// lastEnd returns the last end of a container that is not running; nil if it is running or has
+// never run.
 func lastEnd(status *corev1.ContainerStatus) *corev1.ContainerStateTerminated {
 	switch {
 	case status.State.Running != nil:

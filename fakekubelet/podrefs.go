@@ -10,10 +10,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Records need no files and no variables. As in a real pod, they do not start while a config map or
-// secret to which they refer is missing or lacks a key.
+// Records need no files and no variables. Like real containers, they do not start while a config
+// map or secret is missing or lacks a key.
 
-// checkVolumes returns the error with which the kubelet cannot make a volume of a pod of records.
+// checkVolumes returns the error by which the kubelet cannot create a volume for a pod of records.
 // K-POD-14
 func (w *podWorker) checkVolumes(p *kernel.Process) error {
 	for i := range w.pod.Spec.Volumes {
@@ -45,7 +45,7 @@ func (w *podWorker) mounts(volume string) bool {
 	return slices.ContainsFunc(runtime.Containers(w.pod), func(c *corev1.Container) bool { return slices.ContainsFunc(c.VolumeMounts, named) })
 }
 
-// checkVariables returns the error with which the kubelet cannot make the environment of a record.
+// checkVariables returns the error by which the kubelet cannot create the environment of a record.
 // K-POD-14
 func (w *podWorker) checkVariables(p *kernel.Process, c *corev1.Container) error {
 	for _, from := range c.EnvFrom {

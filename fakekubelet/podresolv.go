@@ -28,7 +28,7 @@ func resolvConfOf(pod *corev1.Pod, server, ofNode string) resolvConf {
 	of := parseResolvConf(ofNode)
 	for i, known := range of.servers {
 		if at, err := netip.ParseAddr(known); err == nil && at.IsLoopback() {
-			of.servers[i] = server // which asks it: the pod's loopback is another one
+			of.servers[i] = server // which queries it: loopback of the pod is separate
 		}
 	}
 	switch policy := spec.DNSPolicy; {
@@ -111,7 +111,7 @@ func (r resolvConf) String() string {
 	return text.String()
 }
 
-// showResolvConf shows the pod's resolv.conf to a container that has the node's files.
+// showResolvConf shows the pod's resolv.conf to a container that uses the node's files.
 func (c *container) showResolvConf() (machine.Volume, error) {
 	const file = "/etc/resolv.conf"
 	source := c.filesDir(".resolv.conf")

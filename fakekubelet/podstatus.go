@@ -16,7 +16,7 @@ import (
 )
 
 // setStatus writes the pod's status, unless the pod is deleted. If the API server rejects a change,
-// it is written in the next round.
+// the next round writes it.
 func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus)) {
 	w.unwritten = append(w.unwritten, change)
 	switch {
@@ -28,7 +28,7 @@ func (w *podWorker) setStatus(p *kernel.Process, change func(*corev1.PodStatus))
 	}
 }
 
-// writeStatus writes the changes that are not written yet, and reports whether nothing is left.
+// writeStatus writes the unwritten changes, and reports whether none is left.
 func (w *podWorker) writeStatus(p *kernel.Process) bool {
 	changes := w.unwritten
 	_, err := component.PatchStatus(p, w.Component, store.KeyOf(w.pod), func(pod *corev1.Pod) {
@@ -63,7 +63,7 @@ func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, st
 	s.Conditions = append(s.Conditions, c)
 }
 
-// served are the names of the pod's containers and of the sidecars that serve them.
+// served are the names of the pod's containers and of the sidecars that support them.
 func (w *podWorker) served() []string {
 	var names []string
 	for i := range w.pod.Spec.InitContainers {
@@ -77,7 +77,7 @@ func (w *podWorker) served() []string {
 	return names
 }
 
-// notStarted returns the reason for which a container has not been started.
+// notStarted returns the reason why a container has not been started.
 func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
 	if len(w.pod.Spec.InitContainers) > 0 {
 		return &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
@@ -85,7 +85,7 @@ func (w *podWorker) notStarted() *corev1.ContainerStateWaiting {
 	return &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}
 }
 
-// containers writes the states of records. Init containers that are no sidecars have completed when
+// containers writes the states of records. Init containers other than sidecars have completed when
 // the others run.
 func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() corev1.ContainerState) {
 	s.ContainerStatuses, s.InitContainerStatuses = nil, nil

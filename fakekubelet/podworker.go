@@ -17,12 +17,12 @@ const (
 	syncRetryMore = 5 * time.Second // at most this much is added by chance
 	resync        = 60 * time.Second
 	resyncMore    = 30 * time.Second
-	// relist is the interval at which the kubelet looks at the runtime.
+	// relist is the interval at which the kubelet lists the containers of the runtime.
 	relist = time.Second
 )
 
-// podWorker takes one pod through its life: volumes, containers, their end, the
-// volumes' end, the pod's.
+// podWorker takes one pod through its life: its volumes and containers, then the end of the
+// containers, of the volumes and of the pod.
 type podWorker struct {
 	*podManager
 	pod         *corev1.Pod
@@ -31,27 +31,27 @@ type podWorker struct {
 	stopped     bool      // containers have stopped for good: volumes may go. K-POD-5
 	ended       bool      // the pod's final phase has been written
 	cleaned     bool      // its volumes are unmounted
-	gone        bool      // the API has no such pod any more
+	gone        bool      // the API has deleted the pod
 	rejected    rejection // why it was not admitted
-	evicted     *eviction // why the kubelet ended it; nil otherwise
+	evicted     *eviction // why the kubelet ended it; nil if it did not
 
 	synced   time.Duration // when its last sync ended; 0 before the first
-	nextSync time.Duration // of a pod that runs, when its next regular sync is due
+	nextSync time.Duration // time of the next regular sync of a running pod
 
-	unwritten []func(*corev1.PodStatus) // changes of its status that the API server has not taken
+	unwritten []func(*corev1.PodStatus) // changes of its status that are not yet at the API server
 
-	// The containers of a pod that run one by one, once they start.
+	// The containers of a pod that run individually, from their start on.
 	programs []*container
 	// Their sandbox is new: none of them has run in it before.
 	fresh bool
 	// Resources allocated to its containers; nil if no container requests any.
 	sizes map[string]corev1.ResourceRequirements
-	// Allocates the resources of their specs now; nil before.
+	// Allocates the current resources of their specs; nil before the first call.
 	resizing *kernel.Process
-	// Ends the pod when its time is over; nil without a limit.
+	// Ends the pod at its deadline; nil without a deadline.
 	deadline *kernel.Process
-	starter  *kernel.Process // starts them one after the other
-	// Those that were added to the pod while it runs.
+	starter  *kernel.Process // starts them sequentially
+	// Containers that were added to the running pod.
 	ephemeral []*container
 }
 
@@ -66,7 +66,7 @@ func newPodWorker(m *podManager, pod *corev1.Pod) *podWorker {
 }
 
 // observe takes a newer state of the pod. Its end begins when it is being deleted, has reached its
-// final phase, or is no longer in the API. K-POD-4, K-POD-7, K-POD-8
+// final phase, or has disappeared from the API. K-POD-4, K-POD-7, K-POD-8
 func (w *podWorker) observe(pod *corev1.Pod, gone bool) {
 	w.pod, w.gone = pod, gone
 	w.ended = w.ended || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
@@ -127,7 +127,7 @@ func (w *podWorker) sync(p *kernel.Process) {
 			w.retry(p, "the next try to start its containers")
 		} else if !w.volumes.NeedsSyncs(w.pod.UID) && !w.volumes.HasGrown(w.pod.UID) {
 			w.nextSync = p.Elapsed() + resync + w.chance(resyncMore)
-		} // else the runtime's news of the containers bring the next sync at once. Fact 43
+		} // Otherwise the runtime's next report on the containers triggers the next sync. Fact 43
 	default:
 		w.readData()
 		w.renewTokens(p)
@@ -137,12 +137,12 @@ func (w *podWorker) sync(p *kernel.Process) {
 
 func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID) }
 
-// rest waits for the pod's end, or for the next regular sync where that matters. It
-// reports true if the worker is to return and will run again.
+// rest waits for the pod's end, or for the next regular sync where that matters. It reports true if
+// the worker must return now and will run again.
 func (w *podWorker) rest(p *kernel.Process) bool {
 	const why = "the pod's next regular sync"
 	for !w.terminating {
-		for w.nextSync < p.Elapsed() { // those that would have changed nothing are passed over
+		for w.nextSync < p.Elapsed() { // it skips syncs without any effect
 			w.nextSync += resync + w.chance(resyncMore)
 		}
 		due := false
@@ -163,7 +163,7 @@ func (w *podWorker) rest(p *kernel.Process) bool {
 	return false
 }
 
-// failSync emits the errors of its volumes, except for a wait that took too long, and waits for the
+// failSync emits the errors of its volumes, except for a wait that timed out, and waits for the
 // next try. K-POD-2, K-POD-3
 func (w *podWorker) failSync(p *kernel.Process, err *volumemanager.WaitError) {
 	switch {
@@ -182,8 +182,8 @@ func (w *podWorker) retry(p *kernel.Process, why string) {
 	p.WaitUntil(why, next, func() bool { return w.terminating })
 }
 
-// rejectForLimit ends a pod for which its node has no room, and has the driver's
-// limit refreshed, so that the scheduler will know. K-ALLOC-3, K-ALLOC-4
+// rejectForLimit ends a pod that does not fit on its node. It refreshes the driver's limit, so that
+// the scheduler learns about it. K-ALLOC-3, K-ALLOC-4
 func (w *podWorker) rejectForLimit(p *kernel.Process, err *volumemanager.WaitError) {
 	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
 	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
@@ -206,9 +206,9 @@ func (w *podWorker) chance(most time.Duration) time.Duration {
 	return most * time.Duration(w.Kernel.Choose(kernel.Jitter, steps, "pod sync")) / steps
 }
 
-// awaitRelist waits until the runtime has been looked at since the last sync: no sync
-// begins with older news. The end of a pod that has just started is therefore up to a second late;
-// the end of other pods begins at once.
+// awaitRelist waits until the runtime has been checked since the last sync: no sync begins with an
+// older state. Therefore the end of a pod that has just started is up to a second late. The end of
+// other pods begins at once.
 func (w *podWorker) awaitRelist(p *kernel.Process) {
 	if seen := w.nextRelist(w.synced); w.synced > 0 && p.Elapsed() < seen {
 		p.Sleep(seen - p.Elapsed())
@@ -255,8 +255,8 @@ func (w *podWorker) end(p *kernel.Process, status func(*corev1.PodStatus)) {
 	w.setStatus(p, status)
 }
 
-// finish is the end of SyncTerminatedPod: the final status, then the deletion
-// that the API server has waited for. K-POD-6
+// finish is the end of SyncTerminatedPod. It writes the final status and then requests the deletion
+// for which the API server has waited. K-POD-6
 func (w *podWorker) finish(p *kernel.Process) {
 	w.end(p, w.failedStatus())
 	p.Wait("the pod's deletion", func() bool { return w.gone || w.pod.DeletionTimestamp != nil })

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// K-DSW-1, K-REC-3: a starting kubelet knows its pods after a second and processes them within a
-// further tenth; before that it neither mounts nor unmounts anything.
+// K-DSW-1, K-REC-3: a starting kubelet has listed its pods after a second and processes them within
+// a further tenth. Before that it neither mounts nor unmounts anything.
 func TestTheFirstPassOverThePods(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -33,8 +33,8 @@ func TestTheFirstPassOverThePods(t *testing.T) {
 	}
 }
 
-// K-DSW-4, K-DSW-10: a pod that was processed is processed again only at its next regular sync, so
-// a change of its volume takes effect a minute later.
+// K-DSW-4, K-DSW-10: a processed pod is processed again only at its next regular sync, so a change
+// of its volume takes effect a minute later.
 func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")
@@ -88,14 +88,14 @@ func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	}
 }
 
-// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An error from
-// the time when the pod was already over ends the wait for its volumes to be unmounted; the wait is
+// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An old error,
+// from before the end of the pod, ends the wait for its volumes to be unmounted. The wait is
 // retried ten seconds later.
 func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		over time.Duration // after the pod's second sync began, when its containers end
-		gone float64       // seconds until its directory goes
+		gone float64       // seconds until its directory is removed
 	}{
 		{"the sync has the deletion", 9 * time.Second, 2},
 		{"the deletion is not observed yet", 150 * time.Millisecond, 11},

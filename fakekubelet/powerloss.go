@@ -6,9 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// noticePowerLoss ends a pod with the restart policy Never after its containers ended with the
-// power of its node: it gets no other sandbox. A pod that may restart a container by that
-// container's own policy is not ended. K-POD-13
+// noticePowerLoss ends a pod with the restart policy Never after a loss of power has ended its
+// containers, because it gets no new sandbox. A pod is not ended if one of its containers has its
+// own policy that permits a restart. K-POD-13
 func (w *podWorker) noticePowerLoss() {
 	own := func(c corev1.Container) bool { return c.RestartPolicy != nil }
 	if w.rejected.reason != "" || w.pod.Spec.RestartPolicy != corev1.RestartPolicyNever ||
@@ -23,7 +23,7 @@ func (w *podWorker) noticePowerLoss() {
 	w.terminating = true
 }
 
-// keepEnds writes how containers ended that the runtime knows one by one.
+// keepEnds writes the ends of individually recorded containers.
 func (w *podWorker) keepEnds(s *corev1.PodStatus) {
 	for i := range s.ContainerStatuses {
 		status := &s.ContainerStatuses[i]
@@ -34,8 +34,8 @@ func (w *podWorker) keepEnds(s *corev1.PodStatus) {
 	}
 }
 
-// doneBefore reports whether a container need not run in the new sandbox of its pod: it exited with
-// 0 in an earlier sandbox, and restarts on failure only. Init containers run again. K-POD-13
+// doneBefore reports whether a container need not run in its pod's new sandbox: it exited with 0 in
+// an earlier sandbox, and restarts only on failure. Init containers run again. K-POD-13
 func (c *container) doneBefore() bool {
 	return !c.init && c.program.Now.Code == 0 &&
 		restartPolicyOf(c.spec, &c.pod.Spec) == corev1.RestartPolicyOnFailure

@@ -16,8 +16,8 @@ type need struct {
 	amount   int64
 }
 
-// preemptFor ends pods of the node until a critical pod has the resources that it lacks. It
-// rejects the pod if no pods can be ended for it. K-ADM-4
+// preemptFor ends pods of the node until a critical pod has the missing resources. It rejects the
+// pod if no pods can be ended for it. K-ADM-4
 func (m *podManager) preemptFor(pod *corev1.Pod, lacks []lack) rejection {
 	var needs []need
 	for _, l := range lacks {
@@ -44,8 +44,9 @@ func describe(needs []need) string {
 	return "[" + text.String() + "]"
 }
 
-// victims chooses pods in three classes of service: from each as few as are needed when all of the
-// lesser classes go. It returns the rest that remains to be freed when all of them go.
+// victims chooses pods in three quality-of-service classes. From each class it takes as few as
+// necessary after all lower classes are ended. It returns the amount that is still missing when all
+// of them are ended.
 func (m *podManager) victims(pod *corev1.Pod, needs []need) (chosen []*podWorker, left []need) {
 	classes := map[corev1.PodQOSClass][]*podWorker{}
 	for _, w := range m.inOrder() {
@@ -94,8 +95,8 @@ func (w *podWorker) requests(name corev1.ResourceName) int64 {
 	return workload.AmountOf(name, resourcehelper.PodRequests(w.sized(), resourcehelper.PodResourcesOptions{})[name])
 }
 
-// nearest chooses pods one after the other: the pod after which the least is missing, and of equal
-// ones the smaller.
+// nearest chooses pods one after the other. It takes the pod that leaves the smallest need and, of
+// several, the smaller pod.
 func nearest(pods []*podWorker, needs []need) (chosen []*podWorker) {
 	pods = append([]*podWorker(nil), pods...)
 	for len(needs) > 0 {

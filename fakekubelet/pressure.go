@@ -23,27 +23,26 @@ const (
 	evictionGrace = time.Second
 )
 
-// Shortage is the amount of a resource, in bytes, that is missing on a node until the hard
-// threshold of the kubelet is met.
+// Shortage is the amount of a resource, in bytes, by which a node misses the kubelet's hard
+// threshold.
 type Shortage struct {
 	Missing int64
 	// Usage is the amount that pods use. Default: their requests, or leastUsage.
 	Usage map[store.Key]int64
 }
 
-// leastUsage is the usage of memory or disk by a pod that requests none of it.
+// leastUsage is the memory or disk usage of a pod without a request for it.
 const leastUsage = 10 << 20
 
 // Pressure is the shortages of a node. It belongs to the machine and outlives the kubelet.
 type Pressure map[corev1.ResourceName]*Shortage
 
-// pressed are the resources of which a node may have too little, in the order in which the kubelet
-// reclaims them.
+// pressed are the resources that a node may lack, in the order in which the kubelet reclaims them.
 var pressed = []struct {
 	resource  corev1.ResourceName
 	signal    string
 	condition corev1.NodeConditionType
-	threshold int64 // of the defaults: 100Mi of memory, 10 % of the disk
+	threshold int64 // the default thresholds: 100Mi of memory, 10 % of the disk
 }{
 	{corev1.ResourceMemory, "memory.available", corev1.NodeMemoryPressure, 100 << 20},
 	{corev1.ResourceEphemeralStorage, "nodefs.available", corev1.NodeDiskPressure, 10 << 30},
@@ -86,7 +85,7 @@ func (m *evictionManager) run(p *kernel.Process) {
 	}
 }
 
-// short reports whether a threshold is not kept, and the end of a pod could change that.
+// short reports whether a threshold is missed and the end of a pod could change that.
 func (m *evictionManager) short() bool {
 	for _, r := range pressed {
 		if s := m.options.Pressure[r.resource]; s != nil && s.Missing > 0 && len(m.candidates()) > 0 {
@@ -96,7 +95,7 @@ func (m *evictionManager) short() bool {
 	return false
 }
 
-// holding lists the conditions that hold: a threshold was not kept within the last five minutes.
+// holding lists the conditions that hold: a threshold was missed within the last five minutes.
 func (m *evictionManager) holding() (conditions []corev1.NodeConditionType) {
 	for _, r := range pressed {
 		if at, observed := m.observed[r.condition]; observed && m.Kernel.Elapsed()-at < pressureTransition {
@@ -106,7 +105,7 @@ func (m *evictionManager) holding() (conditions []corev1.NodeConditionType) {
 	return conditions
 }
 
-// synchronize evicts one pod if a threshold is not kept, and returns it when its containers have
+// synchronize evicts one pod if a threshold is missed, and returns it when its containers have
 // stopped. K-EVICT-1
 func (m *evictionManager) synchronize(p *kernel.Process) *podWorker {
 	starved := -1
@@ -148,7 +147,7 @@ func (m *evictionManager) candidates() (pods []*podWorker) {
 	return pods
 }
 
-// evict ends a pod and waits until its containers have stopped, but not for long.
+// evict ends a pod and waits for a limited time until its containers have stopped.
 func (m *evictionManager) evict(p *kernel.Process, w *podWorker, signal, message string) {
 	m.Event(w.pod, corev1.EventTypeWarning, "Evicted", "%s", message)
 	w.evict(eviction{reason: "Evicted", message: message, condition: message, grace: new(evictionGrace)})
@@ -163,8 +162,8 @@ func (m *evictionManager) awaitCleanup(p *kernel.Process, w *podWorker) {
 	}
 }
 
-// admitUnderPressure rejects pods while the node has a condition, but critical ones, and under
-// memory pressure those that request resources or tolerate it. K-EVICT-2
+// admitUnderPressure rejects pods while the node has a pressure condition. It admits critical pods
+// and, under memory pressure, pods that request resources or tolerate it. K-EVICT-2
 func (k *Kubelet) admitUnderPressure(pod *corev1.Pod) rejection {
 	if k.evictions == nil {
 		return rejection{}

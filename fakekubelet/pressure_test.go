@@ -35,7 +35,7 @@ func (n *node) short(of corev1.ResourceName, missing string, usage map[string]st
 	s := fakekubelet.Shortage{Usage: map[store.Key]int64{}}
 	q := resource.MustParse(missing)
 	s.Missing = q.Value()
-	for pod, used := range usage { // any order: it is a map again
+	for pod, used := range usage { // any order: the result is a map
 		q := resource.MustParse(used)
 		s.Usage[store.Key{Namespace: "default", Name: pod}] = q.Value()
 	}
@@ -52,8 +52,8 @@ func (n *node) evicted() (names []string) {
 }
 
 // K-EVICT-1: pkg/kubelet/eviction/helpers.go: rankMemoryPressure. Pods that use more than they
-// request are evicted first, then those of lower priority, then those with the larger usage; one
-// pod at a time, and no critical one.
+// request are evicted first, then pods with lower priority, then pods with larger usage. One pod is
+// evicted at a time, and no critical one.
 func TestPodsAreEvictedInTheOrderOfTheirRank(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("kept", memoryOf("1Gi"), n.priority(-5))

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// probeKind is the effect of a probe: whether the container is to be restarted, is ready, has
-// started.
+// probeKind is the effect of a probe: it decides whether the container is restarted, is ready, or
+// has started.
 type probeKind string
 
 const (
@@ -36,8 +36,8 @@ type prober struct {
 	instance *runtime.Instance // that is probed
 	holds    bool              // its state by the probe
 	last     bool              // the latest answer
-	alike    int32             // and how many in a row were like it
-	onHold   bool              // the instance is on its way out
+	alike    int32             // the number of equal results in a row
+	onHold   bool              // the instance is being stopped
 }
 
 // newProber returns nil if there is no probe, or if the container is a record: records cannot be
@@ -58,7 +58,7 @@ func (c *container) probe() {
 	}
 }
 
-// started reports whether the container has started as its startup probe sees it.
+// started reports whether the container has started, according to its startup probe.
 func (c *container) started() bool {
 	return c.running() && (c.startup == nil || c.startup.says())
 }
@@ -68,7 +68,7 @@ func (c *container) ready() bool {
 	return c.started() && (c.readiness == nil || c.readiness.says())
 }
 
-// says returns the state of the running instance by the probe. An instance that was not probed yet
+// says returns the state of the running instance by the probe. An instance without a probe result
 // has not started and is not ready.
 func (b *prober) says() bool { return b.instance == b.program.Now && b.holds }
 
@@ -112,8 +112,7 @@ func (b *prober) look(p *kernel.Process) {
 	b.count(p, answer.OK)
 }
 
-// wasReady reports the readiness in the status: a kubelet that starts keeps it for running
-// containers.
+// wasReady reports the readiness in the status. A starting kubelet keeps it for running containers.
 func (b *prober) wasReady(i *runtime.Instance) bool {
 	for _, s := range b.pod.Status.ContainerStatuses {
 		if s.Name == b.container.spec.Name && s.ContainerID == i.ID {
@@ -149,7 +148,7 @@ func (b *prober) count(p *kernel.Process, ok bool) {
 	}
 }
 
-// askReadiness asks at once whether the container is ready, which has started now.
+// askReadiness probes immediately whether a container that has just started is ready.
 func (c *container) askReadiness() {
 	if c.readiness != nil && c.started() {
 		c.readiness.process.Wake()
@@ -183,7 +182,7 @@ func (b *prober) ask(p *kernel.Process) (probe.Answer, error) {
 	}), nil
 }
 
-// get asks over HTTP.
+// get probes over HTTP.
 func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAction, limit time.Duration) (probe.Answer, error) {
 	port, err := c.port(action.Port)
 	if err != nil {
@@ -196,10 +195,10 @@ func (c *container) get(p *kernel.Process, what string, action *corev1.HTTPGetAc
 	}), nil
 }
 
-// dialer returns the function with which the kubelet connects to containers.
+// dialer returns the function by which the kubelet connects to containers.
 func (c *container) dialer() machine.Dial { return c.options.Runtime.Dialer() }
 
-// port finds a port by its number, or among the container's by its name.
+// port resolves a port number, or the name of a container port.
 func (c *container) port(p intstr.IntOrString) (int, error) {
 	if p.Type == intstr.Int {
 		return p.IntValue(), nil
@@ -212,7 +211,7 @@ func (c *container) port(p intstr.IntOrString) (int, error) {
 	return 0, fmt.Errorf("couldn't find port: %v in container", p.StrVal)
 }
 
-// call runs a probe over the network, on a thread of its own. late is the output after a timeout.
+// call runs a probe over the network on a separate thread. late is the output after a timeout.
 func (c *container) call(p *kernel.Process, what string, limit time.Duration, late string, ask func(context.Context) probe.Answer) probe.Answer {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

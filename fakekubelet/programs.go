@@ -14,14 +14,14 @@ func (w *podWorker) hasPrograms() bool {
 	return slices.ContainsFunc(w.pod.Spec.Containers, isProgram) || slices.ContainsFunc(w.pod.Spec.InitContainers, isProgram)
 }
 
-// runsOneByOne reports whether the pod's containers start and end one by one. Containers of a pod
+// runsOneByOne reports whether the pod's containers start and end individually. Containers of a pod
 // of records that do not end start and stop together.
 func (w *podWorker) runsOneByOne() bool {
 	return w.hasPrograms() || w.endsByItself() || w.options.Runtime.HasInstances(w.pod)
 }
 
-// runPrograms starts the pod's sandbox and its containers, or takes over those that an
-// earlier kubelet started. It reports whether their volumes could be made.
+// runPrograms starts the pod's sandbox and its containers, or adopts those that an earlier kubelet
+// started. It reports whether their volumes could be created.
 func (w *podWorker) runPrograms(p *kernel.Process) bool {
 	w.fresh = !w.running()
 	make := w.makeFiles
@@ -75,13 +75,13 @@ func (w *podWorker) startAll(p *kernel.Process) {
 		}
 	}
 	w.startEphemeral()
-	w.wakeContainers() // sidecars have nothing to serve if none of the others is started
+	w.wakeContainers() // sidecars have no purpose if none of the others is started
 	w.report(p)
 	w.process.Wake()
 }
 
-// initialize starts an init container and waits for its end; for a sidecar it waits until that has
-// started, unless the others have been started before. It reports whether the next one may start.
+// initialize starts an init container and waits for its end. For a sidecar it waits for its start,
+// unless the others have been started before. It reports whether the next one may start.
 func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool) bool {
 	switch {
 	case c.sidecar:
@@ -97,7 +97,7 @@ func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool
 	return c.program.Now != nil && c.program.Now.Code == 0
 }
 
-// begun reports whether a container that is no init container has been started in the pod's
+// begun reports whether a container other than an init container has been started in the pod's
 // sandbox.
 func (w *podWorker) begun() bool {
 	return slices.ContainsFunc(w.programs, func(c *container) bool {

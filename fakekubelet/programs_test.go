@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The first restart is immediate, then the delays are 10 s, doubling up to 5 min; after ten minutes
-// without an end they begin anew.
+// The first restart is immediate. The next delays double from 10 s up to 5 min. After ten minutes
+// without an exit they start from the beginning.
 func TestCrashLoopBackOff(t *testing.T) {
 	var loop crashLoop
 	now := time.Hour

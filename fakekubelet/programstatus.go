@@ -53,11 +53,11 @@ func isFinal(phase corev1.PodPhase) bool {
 	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
 }
 
-// loopback is the address of all pods where programs share the network of the machine.
+// loopback is the address of all pods if programs share the network of the machine.
 const loopback = "127.0.0.1"
 
-// address returns the pod's address, empty if it has none yet; in the host's network the node's
-// address.
+// address returns the pod's address; empty if it has none yet. In the host's network, it is the
+// node's address.
 func (w *podWorker) address() string {
 	switch own := w.options.Runtime.Address(w.pod.UID); {
 	case w.pod.Spec.HostNetwork:
@@ -108,9 +108,9 @@ func (w *podWorker) unready(s *corev1.PodStatus) (names []string) {
 	return names
 }
 
-// initialized writes whether the init containers have done their work, and sidecars have started.
-// After one of its containers was started, a pod is initialized, whatever the states of its
-// sidecars. [pkg/kubelet/status/generate.go: GeneratePodInitializedCondition]
+// initialized writes whether the init containers have completed and sidecars have started. When one
+// of its containers was started, a pod counts as initialized regardless of its sidecars' states.
+// [pkg/kubelet/status/generate.go: GeneratePodInitializedCondition]
 func (w *podWorker) initialized(s *corev1.PodStatus) {
 	var incomplete []string
 	for i, status := range s.InitContainerStatuses {

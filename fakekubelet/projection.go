@@ -14,10 +14,10 @@ import (
 )
 
 // projection is the directory of a volume with files that the kubelet makes from objects. The files
-// are in a directory named after the time of its creation, to which the link ..data points.
-// Containers see links through ..data: token -> ..data/token. New content is written beside the
-// old, and then ..data is pointed there. So no process ever reads half of a file, or a mixture of
-// old and new files. (kubernetes v1.36.3, pkg/volume/util/atomic_writer.go)
+// are in a directory named after its creation time, and the link ..data points to that directory.
+// Containers see links through ..data: token -> ..data/token. New content is written beside the old
+// content, and then ..data is redirected to it. Therefore no process ever reads half of a file, or
+// a mixture of old and new files. (kubernetes v1.36.3, pkg/volume/util/atomic_writer.go)
 type projection struct {
 	machine machine.Machine
 	dir     string
@@ -28,7 +28,7 @@ type projection struct {
 // current is the link to the directory with the files.
 const current = "..data"
 
-// write makes the files of the projection those of content.
+// write replaces the files of the projection by content.
 func (v projection) write(content files, mode fs.FileMode, now time.Time) error {
 	if err := v.machine.MkdirAll(v.dir, 0o755); err != nil {
 		return err
@@ -116,8 +116,8 @@ func (v projection) giveToGroup(file string) bool {
 	return v.group != nil && v.machine.Lchown(file, -1, int(*v.group)) == nil
 }
 
-// newDir makes a directory that is named after the time, and a number where the real one
-// has chance.
+// newDir creates a directory named after the time and a number, where the real name contains a
+// random part.
 func (v projection) newDir(now time.Time) (string, error) {
 	for n := 1; ; n++ {
 		name := now.UTC().Format("..2006_01_02_15_04_05.") + fmt.Sprintf("%09d", n)

@@ -72,7 +72,7 @@ func TestFilesOfAVolumeAreLaidOutAsByTheRealKubelet(t *testing.T) {
 	step(files{}, noon.Add(time.Minute), map[string]string{"..data": "-> ..2024_01_01_12_01_00.000000001"})
 }
 
-// A process that reads a file meanwhile finds the old one or the new one.
+// A process that reads a file during the update gets the old file or the new one.
 func TestFilesAreReplacedAtomically(t *testing.T) {
 	m, err := machine.NewDisk("node-a", filepath.Join(t.TempDir(), "n"))
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 			default:
 			}
 			data, err := os.ReadFile(m.Path(v.dir + "/token"))
-			// It was found in the directory that was removed then.
+			// It was found in the directory that has since been removed.
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -112,7 +112,7 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 	assert.Positive(t, reads)
 }
 
-// Files have modes of their own, and the pod's group can read all. (kubernetes v1.36.3,
+// Files have individual modes, and the pod's group can read all of them. (kubernetes v1.36.3,
 // pkg/volume/volume_linux.go, changeFilePermission)
 func TestFilesOfAVolumeHaveTheirModesAndTheGroupOfThePod(t *testing.T) {
 	m := machine.NewMemory("node-a")

@@ -208,7 +208,7 @@ func TestConditionsThatPreventAPublish(t *testing.T) { // K-PUB-7, K-PUB-9, K-PU
 }
 
 // K-TRACE-8, K-RACE-23: the probe's error is wrapped, so it counts as final, and the kubelet
-// forgets a publish that the driver may have made.
+// forgets a publish that may have happened.
 func TestAForgottenPublish(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -226,7 +226,8 @@ func TestAForgottenPublish(t *testing.T) {
 	assert.True(t, n.exists(dataFile), "K-ORPH-2: the pod's directory stays for the sake of its data file")
 }
 
-// Fact 52, cc4: a remaining mount keeps the pod, and the kubelet continues to publish for it.
+// Fact 52, cc4: a remaining mount keeps the pod from ending, and the kubelet continues to publish
+// for it.
 func TestADriverThatDiesAfterItHasPublished(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -292,8 +293,8 @@ func TestVolumesAreRepublishedAtEachRegularSync(t *testing.T) {
 	assert.Len(t, n.mounts(), 2, "K-PUB-10: a remount that fails leaves everything in place")
 }
 
-// Given a pod that runs before the first housekeeping, when its volume is published anew, then the
-// trace leads from that call back to the publish before it.
+// Given a pod that runs before the first housekeeping, when its volume is republished, then the
+// trace shows the previous publish as a cause of that call.
 func TestARepublishNamesThePublishBeforeItAsItsCause(t *testing.T) { // K-PUB-16
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")
@@ -355,9 +356,9 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 	}
 }
 
-// K-PUB-8: the additions of a failed publish to a volume's attributes stay with the volume until it
-// is looked up anew, although the CSIDriver no longer requires them. A volume without attributes
-// has no place for additions.
+// K-PUB-8: when a publish fails, its additions to a volume's attributes stay until the volume is
+// looked up again, even if the CSIDriver no longer requires them. A volume without attributes has
+// no place for additions.
 func TestAdditionsToTheVolumeAttributesStayForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name       string

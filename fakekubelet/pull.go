@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// errNeverPull is returned for an image that is not there and may not be fetched.
+// errNeverPull is returned for a missing image that must not be fetched.
 var errNeverPull = errors.New("is not present with pull policy of Never")
 
 // pullLimit bounds the time to pull an image.
 const pullLimit = time.Hour
 
-// pull fetches the container's image if its policy says so. [pkg/kubelet/images/image_manager.go
-// EnsureImageExists]
+// pull fetches the container's image if its policy requires it.
+// [pkg/kubelet/images/image_manager.go EnsureImageExists]
 func (c *container) pull(p *kernel.Process) error {
 	image, r := c.spec.Image, c.options.Runtime
 	present := r.Has(image)

@@ -64,8 +64,8 @@ func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
 	assert.Empty(t, n.inUse())
 }
 
-// K-RACE-14: a pod that is created while its volume is being unstaged waits for the end; then the
-// volume is staged anew.
+// K-RACE-14: a pod that is created while its volume is being unstaged waits for the end. Then the
+// volume is staged again.
 func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{})
 	n.hold("NodeUnstageVolume", 5*time.Second)
@@ -79,8 +79,8 @@ func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK", "NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RACE-19: the first wait ignores uncertain volumes. The second wait has no limit and does not
-// ignore them: the pod stays.
+// K-RACE-19: the first wait ignores uncertain volumes. The second wait has no limit and considers
+// them: the pod stays.
 func TestADeletedPodStaysWhileItsVolumeIsUncertain(t *testing.T) {
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
@@ -103,8 +103,8 @@ func TestACallThatTookTooLongIsRepeatedWhileItStillRuns(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{120.5}, n.gaps("NodeStageVolume"), 0.15)
 }
 
-// K-RACE-32, K-ERR-3: after a restart a device is never taken for unstaged because
-// of a final error.
+// K-RACE-32, K-ERR-3: after a restart, a final error never makes the kubelet regard a device as
+// unstaged.
 func TestAfterARestartAFailingStageIsAlwaysUnstaged(t *testing.T) {
 	n := mounted(t, setting{})
 	n.restart(func() { n.fail("NodeStageVolume", codes.InvalidArgument, 0) })
@@ -168,7 +168,7 @@ func TestTheDriverMakesTheTargetItself(t *testing.T) { // K-PUB-2
 }
 
 // K-RACE-27, K-RACE-28: if a publish takes effect after its error has been treated as final, only
-// the clean-up of orphans sees it, which makes no call.
+// the clean-up of orphans notices it, and makes no call.
 func TestAMountThatComesAfterAFinalError(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -207,8 +207,9 @@ func TestStatisticsDoNotHoldAnUnmountBack(t *testing.T) {
 	}
 }
 
-// K-RACE-33: right after a mount with an expansion the volume still looks too small. For
-// many nodes, and with an old csi-resizer, that makes a second call; for one node it does not.
+// K-RACE-33: right after a mount with an expansion the volume still looks too small. For volumes on
+// many nodes, or with an old csi-resizer, this causes a second call; for a volume on one node it
+// does not.
 func TestASecondExpansionAfterAMount(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// A run is a function of its seed. Whatever the order of events, two pods that are created and
-// deleted leave nothing behind.
+// A run is a function of its seed. In any order of events, two pods that are created and deleted
+// leave nothing behind.
 func TestTwoPodsOnOneVolumeInAnyOrder(t *testing.T) {
 	for _, scenario := range []struct {
 		name string

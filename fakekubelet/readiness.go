@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// gates returns the condition Ready of a pod with ready containers: false while a condition that a
-// readiness gate names is not true. K-POD-15
+// gates returns the condition Ready of a pod with ready containers. It is false while the condition
+// of a readiness gate is not true. K-POD-15
 func (w *podWorker) gates(s *corev1.PodStatus) (status corev1.ConditionStatus, reason, message string) {
 	var unmet []string
 	for _, gate := range w.pod.Spec.ReadinessGates {
@@ -37,8 +37,8 @@ func conditionOf(s *corev1.PodStatus, kind corev1.PodConditionType) *corev1.PodC
 	return &s.Conditions[i]
 }
 
-// considerGates writes Ready anew when another component has changed the condition of a readiness
-// gate. condition looks at the gates.
+// considerGates rewrites Ready after another component has changed the condition of a readiness
+// gate. condition applies the gates.
 func (w *podWorker) considerGates() {
 	if len(w.pod.Spec.ReadinessGates) == 0 || w.terminating || !w.gatesDiffer(&w.pod.Status) {
 		return

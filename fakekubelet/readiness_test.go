@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// K-POD-15: a pod is ready when the conditions of its readiness gates are true, too.
+// K-POD-15: a pod is ready only when the conditions of its readiness gates are true as well.
 func TestReadinessGatesKeepAPodUnready(t *testing.T) {
 	n := start(t, setting{})
 	create(n, &corev1.Pod{

@@ -24,9 +24,9 @@ func modify[T store.Object](n *node, name string, change func(T)) {
 	require.NoError(n.t, err)
 }
 
-// K-API-2: the kubelet reads some objects at the API server and takes others from its informers.
-// Given informers that stop before a change, when a pod is mounted, then the call shows whether
-// the kubelet saw the change.
+// K-API-2: the kubelet reads some objects from the API server and others from its informers. Given
+// informers that stop before a change, when a pod is mounted, then the call shows whether the
+// kubelet saw the change.
 func TestLiveReads(t *testing.T) {
 	secret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}
@@ -76,8 +76,8 @@ func TestLiveReads(t *testing.T) {
 	}
 }
 
-// K-API-2, K-ATT-4, K-ATT-5: the Node is looked up twice, in the informer and then live: only a
-// volume that both list as attached is mounted.
+// K-API-2, K-ATT-4, K-ATT-5: the Node is looked up twice, first in the informer and then in the
+// API. A volume is mounted only if both list it as attached.
 func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -115,8 +115,8 @@ func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 	}
 }
 
-// K-ATT-5: the size of the claim is read as the attachment is verified, so that needs the claim; a
-// volume that needs no attaching needs no claim.
+// K-ATT-5: the kubelet reads the size of the claim when it verifies the attachment, so this
+// requires the claim. A volume without attaching requires none.
 func TestTheClaimIsNeededToVerifyAnAttachment(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")
@@ -137,7 +137,7 @@ func TestTheClaimIsNeededToVerifyAnAttachment(t *testing.T) {
 	assert.Empty(t, n.inUse())
 }
 
-// K-ATT-8: each step reads the attachment anew, but only the first asks whether it holds.
+// K-ATT-8: each step reads the attachment again, but only the first checks its state.
 func TestTheAttachmentIsReadForEachStep(t *testing.T) {
 	for _, c := range []struct {
 		name string

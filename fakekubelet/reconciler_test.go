@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// operations counts how often an operation has ended with an outcome, whatever the volume.
+// operations counts how often an operation has ended with an outcome, over all volumes.
 func (n *node) operations(name, outcome string) float64 {
 	return n.kubelet.Metrics.Value("storage_operation_duration_seconds",
 		"volume_plugin", "kubernetes.io/csi:"+driverName, "operation_name", name, "status", outcome, "migrated", "false")
@@ -37,8 +37,8 @@ func TestPassesDoNotWaitForOperations(t *testing.T) {
 	}
 }
 
-// K-REC-5, K-PUB-15, K-OP-2: an operation of one pod on a volume keeps the other pod's mount
-// waiting, be it the whole mount or an unmount.
+// K-REC-5, K-PUB-15, K-OP-2: an operation of one pod on a volume delays the other pod's mount,
+// whether it is a mount or an unmount.
 func TestAMountWaitsForOperationsOnTheVolume(t *testing.T) {
 	for _, method := range []string{"NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume"} {
 		t.Run(method, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestAMountWaitsForOperationsOnTheVolume(t *testing.T) {
 	}
 }
 
-// K-REC-5: a volume that is to be published anew and has grown is published first.
+// K-REC-5: a volume that is both due for republishing and grown is published first.
 func TestARepublishPrecedesAnExpansion(t *testing.T) {
 	n := start(t, setting{driver: expands, csiDriver: republish})
 	n.volume("data")
@@ -105,7 +105,7 @@ func TestMetricsAndEventsOfAnOperation(t *testing.T) {
 	assert.Zero(t, n.operations("verify_controller_attached_volume", "fail-unknown"))
 }
 
-// K-UNSTAGE-1, K-REC-6: a volume is unstaged once the unpublishes of all its pods have
+// K-UNSTAGE-1, K-REC-6: a volume is unstaged only after the unpublishes of all its pods have
 // succeeded, however often they fail before.
 func TestAVolumeIsUnstagedAfterAllItsUnpublishes(t *testing.T) {
 	n := start(t, setting{})

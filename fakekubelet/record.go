@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Annotations of a pod that say how its containers end that are records.
+// Annotations of a pod that describe how its record containers end.
 const (
 	RunsAnnotation  = "csisim.dev/runs"
 	ExitsAnnotation = "csisim.dev/exits"
@@ -50,8 +50,8 @@ func (w *podWorker) endsByItself() bool {
 	})
 }
 
-// life returns the life of the container; nil if it runs until it is stopped. An init container has
-// nothing to do, unless its image has a life.
+// life returns the life of the container; nil if it runs until it is stopped. An init container
+// exits at once, unless its image has a life.
 func (c *container) life() *runtime.Life {
 	if life := c.options.Runtime.LifeOf(c.spec.Image); life != nil {
 		return life
@@ -90,8 +90,8 @@ func (c *container) startRecord(mounts []runtime.Mount) {
 	c.startData()
 }
 
-// noticeEnd waits until the kubelet has looked at the runtime since a record ended, and reports the
-// end.
+// noticeEnd waits until the kubelet has checked the runtime after the end of a record, and reports
+// the end.
 func (c *container) noticeEnd(p *kernel.Process) {
 	if !c.program.IsRecord() || c.program.Now == nil || c.running() || c.over() {
 		return
@@ -101,8 +101,8 @@ func (c *container) noticeEnd(p *kernel.Process) {
 	c.report(p)
 }
 
-// ContainerExited reports to the kubelet that a record has exited in a pod that started all
-// containers at once.
+// ContainerExited reports to the kubelet that a record has exited, in a pod that started all
+// containers together.
 func (k *Kubelet) ContainerExited(pod types.UID) {
 	w := k.pods.workers[pod]
 	if w == nil || w.terminating || w.programs != nil || !w.running() {

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// exit ends the container of a pod that is a record, as a process that exits with a code.
+// exit ends a record container of a pod, like a process that exits with a code.
 func (n *node) exit(pod, container string, code int32) {
 	n.t.Helper()
 	is, ok := store.Get[*corev1.Pod](n.Store, store.Key{Namespace: "default", Name: pod})
@@ -47,7 +47,7 @@ func (n *node) state(pod string) string {
 	return strings.Join(words, ", ")
 }
 
-// starts are the times between the starts of the containers of a pod, without fractions of seconds.
+// starts are the times between the starts of a pod's containers, rounded to seconds.
 func (n *node) starts() (gaps []int) {
 	last := time.Duration(-1)
 	for _, e := range n.news() {
@@ -138,8 +138,8 @@ func TestInitContainersThatEnd(t *testing.T) {
 	assert.Equal(t, "Succeeded, first exited 0 0, proxy exited 0 1, quick exited 0 0, c exited 0 0", n.state("job"))
 }
 
-// A restarted kubelet finds the current states of the containers, also of those that ended while it
-// was down.
+// A restarted kubelet finds the current states of the containers, including those that ended while
+// it was down.
 func TestRecordsOutliveTheKubelet(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -186,7 +186,7 @@ func TestASubPathIsBoundAgain(t *testing.T) {
 	assert.Empty(t, n.mounts())
 }
 
-// The annotations of a pod say how its containers end.
+// The annotations of a pod determine how its containers end.
 func TestAnnotationsEndContainers(t *testing.T) {
 	n := start(t, setting{})
 	annotated := func(name, runs, exits string) {

@@ -14,8 +14,8 @@ import (
 // replicaset-controller, 20 requests a second, slows this down.
 const rejectionTime = 50 * time.Millisecond
 
-// turnAway ends a pod that was not admitted. One that an earlier kubelet ran keeps its phase until
-// the first housekeeping has stopped its containers and the status manager has made its next
+// turnAway ends a pod that was not admitted. A pod that an earlier kubelet ran keeps its phase
+// until the first housekeeping has stopped its containers and the status manager has made its next
 // round. K-ADM-6
 func (w *podWorker) turnAway(p *kernel.Process) {
 	w.Event(w.pod, corev1.EventTypeWarning, w.rejected.reason, "%s", w.rejected.message)
@@ -33,8 +33,8 @@ func (w *podWorker) turnAway(p *kernel.Process) {
 	w.end(p, w.rejectedStatus(true))
 }
 
-// rejectedStatus returns the status of a pod that was not admitted: none of its containers and
-// conditions is in it.
+// rejectedStatus returns the status of a pod that was not admitted. It has no containers and no
+// conditions.
 func (w *podWorker) rejectedStatus(final bool) func(*corev1.PodStatus) {
 	return func(s *corev1.PodStatus) {
 		s.InitContainerStatuses, s.ContainerStatuses, s.EphemeralContainerStatuses = nil, nil, nil
@@ -49,7 +49,7 @@ func (w *podWorker) rejectedStatus(final bool) func(*corev1.PodStatus) {
 	}
 }
 
-// dropKubeletConditions returns the conditions that others than the kubelet write.
+// dropKubeletConditions returns the conditions that other components write.
 // [pkg/kubelet/types/pod_status.go]
 func dropKubeletConditions(all []corev1.PodCondition) (kept []corev1.PodCondition) {
 	for _, c := range all {

@@ -57,7 +57,7 @@ func (w *podWorker) wantsOtherSize() bool {
 	})
 }
 
-// considerResize begins a resize if the pod wants other resources than it has.
+// considerResize starts a resize if the pod requests other resources than its allocated ones.
 func (w *podWorker) considerResize() {
 	switch {
 	case w.resizing != nil && !w.resizing.Ended():
@@ -67,9 +67,9 @@ func (w *podWorker) considerResize() {
 	}
 }
 
-// resize allocates the resources that the pod wants as soon as its node has room.
+// resize allocates the requested resources of the pod as soon as its node has room.
 func (w *podWorker) resize(p *kernel.Process) {
-	var said int64 // the generation of which an event says that it has to wait
+	var said int64 // the generation for which an event has reported the wait
 	for !w.terminating && w.wantsOtherSize() {
 		generation := w.pod.Generation
 		lack := w.lacks()
@@ -146,7 +146,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 		return p.RestartPolicy == corev1.RestartContainer && changed(p.ResourceName)
 	})
 	if asks && c.running() {
-		c.renew = true // until it has ended, whatever a later resize changes
+		c.renew = true // until it has ended, even after a later resize
 		c.process.Wake()
 	}
 }
@@ -192,7 +192,7 @@ func (w *podWorker) writeSizes(s *corev1.PodStatus) {
 	for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for i := range all {
 			if all[i].State.Waiting != nil {
-				continue // it has not been made
+				continue // it has not been created
 			}
 			size := w.sizes[all[i].Name]
 			all[i].Resources, all[i].AllocatedResources = size.DeepCopy(), size.DeepCopy().Requests

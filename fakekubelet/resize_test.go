@@ -46,8 +46,8 @@ func (n *node) sizeOf(name string) (allocated, actual string, conditions []strin
 	return status.AllocatedResources.Cpu().String(), status.Resources.Requests.Cpu().String(), conditions
 }
 
-// Given a node of two processors. When a pod requests more, then it gets that if there is room, and
-// otherwise waits until there is.
+// Given a node of two processors. When a pod requests more, then the request is granted if there is
+// room. Otherwise it waits.
 func TestAPodIsResizedWhenThereIsRoom(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -89,7 +89,7 @@ func TestAPodIsResizedWhenThereIsRoom(t *testing.T) {
 	assert.Empty(t, conditions)
 }
 
-// A resize that is taken back while it waits leaves nothing.
+// A resize that is reverted while it waits has no effect.
 func TestAResizeIsTakenBack(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

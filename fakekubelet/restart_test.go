@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// restart kills the kubelet, lets something happen meanwhile and starts it again.
+// restart kills the kubelet, executes a function while it is down, and starts it again.
 func (n *node) restart(meanwhile func()) {
 	n.killKubelet()
 	n.pass(time.Second)
@@ -101,8 +101,8 @@ func TestARestartWithOnePodLeftAndOneDeleted(t *testing.T) { // K-TRACE-10, K-RE
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-RECON-9, K-ERR-1, K-ERR-2, K-ERR-3: while a volume is only reconstructed, a
-// final error neither removes nor forgets anything.
+// K-RECON-9, K-ERR-1, K-ERR-2, K-ERR-3: while a volume is only reconstructed, a final error does
+// not remove the volume or its state.
 func TestAFinalErrorAfterARestartForgetsNothing(t *testing.T) {
 	for _, method := range []string{"NodeStageVolume", "NodePublishVolume"} {
 		t.Run(method, func(t *testing.T) {
@@ -123,8 +123,8 @@ func TestAFinalErrorAfterARestartForgetsNothing(t *testing.T) {
 	}
 }
 
-// Fact 51: the state after a restart when a call was in flight as the kubelet died. The driver
-// finishes the call.
+// Fact 51: the state after a restart if a call was in flight when the kubelet was killed. The
+// driver finishes the call.
 func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 	const stage, publish, unpublish, unstage = "NodeStageVolume OK", "NodePublishVolume OK", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"
 	cases := []struct {
@@ -175,7 +175,7 @@ func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 	}
 }
 
-// Facts 35 and 51: at its start a kubelet reports its volumes at once.
+// Facts 35 and 51: a starting kubelet reports its volumes at once.
 func TestVolumesInUseAfterARestart(t *testing.T) { // K-RECON-6, K-REC-2, K-ATT-2
 	t.Run("a volume on disk is in use", func(t *testing.T) {
 		n := start(t, attaching)
@@ -232,8 +232,8 @@ func TestNothingIsUnmountedBeforeTheNodesStatusIsKnown(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls(), "fact 60: the kubelet makes a new Node")
 }
 
-// Fact 73: without the driver there is no event about the volume and no change until it has
-// registered. The container of the deleted pod is stopped (trace ll1).
+// Fact 73: without the driver there is neither an event about the volume nor a change until the
+// driver has registered. The container of the deleted pod is stopped (trace ll1).
 func TestAKubeletThatStartsWhileItsDriverIsDown(t *testing.T) {
 	n := mounted(t, setting{})
 	require.NoError(t, n.registrar.Stop())

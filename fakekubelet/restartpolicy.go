@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// restartsAfter reports whether a container that ended with an exit code is started again: its own
-// rules decide first, then its own policy, then the pod's. An init container that has done its work
-// is not restarted. [pkg/api/v1/pod/util.go: ContainerShouldRestart]
+// restartsAfter reports whether a container is restarted after an exit code. Its own rules decide
+// first, then its own policy, then the pod's. An init container that has completed is not
+// restarted. [pkg/api/v1/pod/util.go: ContainerShouldRestart]
 func restartsAfter(c *corev1.Container, pod *corev1.PodSpec, init bool, code int32) bool {
 	if init && !workload.Sidecar(c) && code == 0 {
 		return false

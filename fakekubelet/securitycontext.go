@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// runAs returns the user and the group that the container should have; the container's setting
-// takes precedence over the pod's.
+// runAs returns the configured user and group of the container. The container's setting takes
+// precedence over the pod's.
 func (c *container) runAs() (user, group *int64) {
 	if pod := c.pod.Spec.SecurityContext; pod != nil {
 		user, group = pod.RunAsUser, pod.RunAsGroup
@@ -64,8 +64,8 @@ var defaultCapabilities = []string{
 
 const allCapabilities = "ALL"
 
-// capabilitiesOf returns the capabilities of a container: first all are added or dropped, if it
-// names ALL, then single ones.
+// capabilitiesOf returns the capabilities of a container. It first adds or drops all if the
+// container names ALL, then single ones.
 func capabilitiesOf(s *corev1.Capabilities) []string {
 	has := slices.Clone(defaultCapabilities)
 	if s == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// forget makes all that has happened so far history.
+// forget makes the next checks ignore everything so far.
 func (n *node) forget() { n.since = n.Say("from here on") }
 
 // Say marks a moment of the story.
@@ -31,7 +31,7 @@ func (n *node) news() []*trace.Event {
 	return events[n.since.Seq:]
 }
 
-// calls are the calls to the driver with their outcome, capability probes left out.
+// calls are the calls to the driver with their outcome, without capability probes.
 func (n *node) calls() []string {
 	lines := []string{}
 	for _, line := range n.probes() {
@@ -183,7 +183,7 @@ func (n *node) mounts() []string {
 	return targets
 }
 
-// readOnly says of each mount point whether it is mounted read-only.
+// readOnly tells for each mount point whether it is mounted read-only.
 func (n *node) readOnly() map[string]bool {
 	is := map[string]bool{}
 	all, err := n.machine.Mounts()
@@ -194,9 +194,9 @@ func (n *node) readOnly() map[string]bool {
 	return is
 }
 
-// files returns the contents of the kubelet's directories for volumes and pods: empty directories
-// end with a slash, files and links show their content. Directories that a kubelet makes once and
-// keeps do not count.
+// files returns the contents of the kubelet's directories for volumes and pods. Empty directories
+// end with a slash; files and links show their content. Permanent directories of the kubelet do not
+// count.
 func (n *node) files(dirs ...string) []string {
 	if len(dirs) == 0 {
 		dirs = []string{machine.KubeletDir + "/plugins/kubernetes.io", machine.KubeletDir + "/pods"}

@@ -146,7 +146,8 @@ func (n *node) seLinuxMetrics() map[string]float64 {
 	return found
 }
 
-// K-SEL-3, K-MET-5. Whether the second pod is let in beside the first, on one node.
+// K-SEL-3, K-MET-5. The question is whether a second pod is admitted beside the first one on a
+// node.
 //
 // conformance: csimock-selinux-second-pod-same-rwo, csimock-selinux-conflict-rwo-other,
 // csimock-selinux-conflict-rwo-same-gate-on, csimock-selinux-conflict-rwo-other-gate-on,
@@ -283,8 +284,8 @@ func TestAPodThatIsOverIsNoConflict(t *testing.T) { // K-SEL-3
 	assert.Zero(t, after["volume_context_mismatch_errors"])
 }
 
-// K-SEL-3, K-REC-4, K-REC-6: the volume is unmounted, unstaged and mounted anew
-// with the other label after the first pod is deleted.
+// K-SEL-3, K-REC-4, K-REC-6: after the first pod is deleted, the volume is unmounted, unstaged and
+// mounted again with the other label.
 //
 // conformance: csimock-selinux-second-pod-other-rwo,
 // csimock-selinux-second-pod-policy-mount-to-recursive, unit-selinux-staged-label-remembered
@@ -363,8 +364,8 @@ func TestContainersThatDisagree(t *testing.T) { // K-SEL-3
 	}
 }
 
-// K-RECON-2: the label is on disk, so after a restart the mount is not mistaken for one with
-// another label.
+// K-RECON-2: the label is on disk, so after a restart the kubelet recognizes the label of the
+// mount.
 //
 // conformance: unit-rebuild-selinux-context
 func TestTheLabelOutlivesTheKubelet(t *testing.T) {
@@ -410,8 +411,8 @@ func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	assert.Equal(t, csi.DefaultDir.StagingPath(driverName, "h-data"), request[*csispec.NodeStageVolumeRequest](n).StagingTargetPath)
 }
 
-// K-RACE-38: pods with different labels use a volume one after the other. Each new pod is refused
-// while the other exists; then the old mount is fully undone first.
+// K-RACE-38: pods with different labels use a volume one after the other. A new pod is rejected
+// while the old one exists. Then the old mount is completely undone first.
 func TestPodsWithDifferentLabelsTakeTurns(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
 	n.volume("data", accessMode(corev1.ReadWriteOncePod))

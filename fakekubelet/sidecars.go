@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// over reports whether the container is to end for good: its pod ends, or it is a sidecar and no
-// other container is left.
+// over reports whether the container must end permanently: its pod ends, or it is a sidecar without
+// any other containers left.
 func (c *container) over() bool {
 	return c.terminating || c.sidecar && !slices.ContainsFunc(c.programs, func(other *container) bool { return !other.init && !other.ended })
 }
 
-// awaitTurn makes a sidecar that has to end wait for the pod's containers and for the sidecars
-// after it, within its grace period. It returns the rest of that time.
+// awaitTurn makes an ending sidecar wait for the pod's containers and for later sidecars, within
+// its grace period. It returns the rest of that time.
 // [pkg/kubelet/kuberuntime/kuberuntime_termination_order.go]
 func (c *container) awaitTurn(p *kernel.Process, grace time.Duration) time.Duration {
 	if !c.sidecar {
@@ -26,7 +26,7 @@ func (c *container) awaitTurn(p *kernel.Process, grace time.Duration) time.Durat
 	return max(grace-waited, leastGrace)
 }
 
-// serves reports whether a container runs that may need the sidecar until it has ended.
+// serves reports whether there is a running container that may need the sidecar.
 func (c *container) serves() bool {
 	after := false
 	for _, other := range c.programs {

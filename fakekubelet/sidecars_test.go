@@ -10,8 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Given a pod with an init container and a sidecar that has its volume, all records. Then the first
-// has completed when the pod runs, the sidecar runs with it, and both see the volume.
+// Given a pod of records with an init container and a sidecar that use its volume. Then the init
+// container has completed when the pod runs, the sidecar runs with the pod, and both use the
+// volume.
 func TestInitContainersOfRecords(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

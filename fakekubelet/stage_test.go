@@ -232,7 +232,7 @@ func TestAVolumeOfADriverThatRegistersLate(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// Fact 26: a retry that is due before the pod is deleted is still made.
+// Fact 26: a retry that is due before the pod's deletion is still made.
 func TestOneMoreTryForADeletedPod(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
@@ -273,8 +273,8 @@ func (n *node) stageSteps() []string {
 	return steps
 }
 
-// K-STAGE-1: the order of the steps of a stage before its call to the driver. In each row a step
-// fails, and the later ones have not happened.
+// K-STAGE-1: the order of the steps of a stage before its call to the driver. In each row one step
+// fails, and the later steps have not happened.
 func TestTheOrderOfAStage(t *testing.T) {
 	withSecret := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "default", Name: "key"}

@@ -18,9 +18,9 @@ import (
 
 // The start times of the parts of a kubelet.
 const (
-	// configureTime is the time until the program has its sources of pods: flags,
-	// certificates, clients, the runtime's connection. Then it reports that it starts, in
-	// the recordings 274 to 354 ms after its process did (m1, bb1, bb2, bb5, bb9, ll1, o2).
+	// configureTime is the time until the program has its sources of pods: flags, certificates,
+	// clients, and the connection to the runtime. Then it reports its start. In the recordings this
+	// is 274 to 354 ms after the start of its process (m1, bb1, bb2, bb5, bb9, ll1, o2).
 	configureTime = 280 * time.Millisecond
 	birthTime     = 20 * time.Millisecond
 	// runtimeTime is the first round of updateRuntimeUp, which starts cAdvisor and the
@@ -29,8 +29,8 @@ const (
 	runtimeTime = 30 * time.Millisecond
 	runtimeStep = 10 * time.Millisecond
 	// nodeSyncPeriod is the interval at which the source of pods checks whether the node informer
-	// has synced. The first check never finds it synced, so no kubelet knows its pods within the
-	// first second. [pkg/kubelet/config/apiserver.go WaitForAPIServerSyncPeriod]
+	// has synced. The first check never finds it synced, so no kubelet has listed its pods within
+	// the first second. [pkg/kubelet/config/apiserver.go WaitForAPIServerSyncPeriod]
 	nodeSyncPeriod = time.Second
 )
 
@@ -55,15 +55,15 @@ func (k *Kubelet) run(p *kernel.Process) {
 	k.plugins = pluginmanager.Start(k.Component, k.options.Machine, k.options.Wire, k.info)
 }
 
-// runtimeTime is longer or shorter as the strategy chooses: on a new node, drivers are
-// asked about it before or after it has a Node object. K-NODE-6
+// runtimeTime varies with the strategy: on a new node, drivers are called before or after the node
+// has a Node object. K-NODE-6
 func (k *Kubelet) runtimeTime() time.Duration {
 	const steps = 16
 	return runtimeTime + time.Duration(k.Kernel.Choose(kernel.Jitter, steps, "first check of the runtime"))*runtimeStep
 }
 
-// reference returns the object of the kubelet's events: its node, by name, since it has no more
-// data of it.
+// reference returns the object of the kubelet's events. It contains only the name of its node,
+// because the kubelet has no other data of it.
 func (k *Kubelet) reference() store.Object {
 	name := k.options.Name
 	return &metav1.PartialObjectMetadata{
@@ -72,7 +72,7 @@ func (k *Kubelet) reference() store.Object {
 	}
 }
 
-// Rebooted emits the event of a kubelet that finds its node booted anew.
+// Rebooted emits the event of a kubelet that detects a reboot of its node.
 func (k *Kubelet) Rebooted(why string) {
 	k.Event(k.reference(), corev1.EventTypeWarning, "Rebooted", "Node %s has been rebooted: %s", k.options.Machine.Name(), why)
 }

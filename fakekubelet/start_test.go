@@ -18,7 +18,7 @@ import (
 )
 
 // K-VM-1, K-REG-1: the volumes on disk are entered first; drivers register later. Mounts are tried
-// in between, and fail without any harm.
+// meanwhile, and fail without harm.
 func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	n := mounted(t, setting{})
 	mounts, files := n.mounts(), n.files()
@@ -38,7 +38,7 @@ func TestVolumesAreFoundBeforeDriversRegister(t *testing.T) {
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// K-RECON-7: a volume that was found on disk and is still wanted is not verified. It is staged and
+// K-RECON-7: a volume that was found on disk and is still needed is not verified. It is staged and
 // published again, as soon as its VolumeAttachment has attached: true.
 func TestAVolumeFoundOnDiskIsMountedAgain(t *testing.T) {
 	n := start(t, attaching)
@@ -59,9 +59,9 @@ func TestAVolumeFoundOnDiskIsMountedAgain(t *testing.T) {
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before it has made it, and a
-// third of a second later encounters the CSINode of an earlier Node. The node is ready as soon as
-// the second one succeeds, not at the next round of its status.
+// K-NODE-1, K-NODE-3, K-NODE-5: a kubelet looks for its Node object before creating it. A third of
+// a second later it finds the CSINode of an earlier Node. The node becomes ready as soon as the
+// second attempt succeeds, without waiting for the next status round.
 func TestAStartedKubeletReportsAtOnceThatItsNodeIsReady(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()
@@ -102,8 +102,8 @@ func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
 	assert.Equal(t, []string{"330ms NodeGetInfo", "400ms ADDED nodes", "610ms ADDED csinodes", "640ms MODIFIED nodes", "640ms MODIFIED csinodes", "700ms MODIFIED nodes"}, n.registrations())
 }
 
-// The first check of the runtime takes its time, or more of it: under some seeds the Node exists
-// before the call to the driver.
+// The first check of the runtime takes a variable time. Under some seeds the Node exists before the
+// call to the driver.
 func TestANodeMayBeThereBeforeItsDriverIsAsked(t *testing.T) {
 	first := map[string]bool{}
 	for seed := uint64(1); seed <= 20; seed++ {
@@ -115,8 +115,7 @@ func TestANodeMayBeThereBeforeItsDriverIsAsked(t *testing.T) {
 	assert.Equal(t, map[string]bool{"NodeGetInfo": true, "ADDED nodes": true}, first)
 }
 
-// registrations are the calls and writes that make a node and its driver known, each with
-// its time.
+// registrations are the calls and writes that register a node and its driver, each with its time.
 func (n *node) registrations() (lines []string) {
 	for _, e := range n.news() {
 		what := path.Base(e.Method)

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// statusRound is the interval at which the status manager checks all pods: it repeats failed writes
-// and deletions then. [pkg/kubelet/status/status_manager.go syncPeriod]
+// statusRound is the interval at which the status manager checks all pods. It then repeats failed
+// writes and deletions. [pkg/kubelet/status/status_manager.go syncPeriod]
 const statusRound = 10 * time.Second
 
 // nextRound returns the time until the next round of the status manager.
@@ -51,7 +51,7 @@ func (m *podManager) inOrder() (all []*podWorker) {
 	return all
 }
 
-// remove asks for the deletion that the API server has waited for, once the pod's final status is
+// remove requests the deletion for which the API server has waited, after the pod's final status is
 // written. K-POD-6
 func (w *podWorker) remove(p *kernel.Process) {
 	for !w.gone {

@@ -14,7 +14,7 @@ import (
 )
 
 // subPathOf returns the part of a volume that a container mounts; empty for all of it. An
-// expression is made of the container's environment, and must lead into the volume.
+// expression contains variables of the container's environment, and must lead into the volume.
 func (w *podWorker) subPathOf(p *kernel.Process, c *corev1.Container, m *corev1.VolumeMount) (string, error) {
 	if m.SubPathExpr == "" {
 		return m.SubPath, nil
@@ -35,7 +35,7 @@ func (w *podWorker) subPathOf(p *kernel.Process, c *corev1.Container, m *corev1.
 	return sub, nil
 }
 
-// expandAllKnown is expand, but each variable must have a value.
+// expandAllKnown is expand for expressions in which each variable must have a value.
 func expandAllKnown(text string, env variables) (string, error) {
 	var missing []string
 	expanded := expandWith(text, func(name string) (string, bool) {
@@ -51,8 +51,8 @@ func expandAllKnown(text string, env variables) (string, error) {
 	return expanded, nil
 }
 
-// driversVolume returns the path on the node of a driver's volume, or of a part of it, for a
-// container's mount.
+// driversVolume returns the node's path of a driver's volume, or of a part of it, for a container's
+// mount.
 func (w *podWorker) driversVolume(p *kernel.Process, c *corev1.Container, index int, spec *csi.Spec, sub string) (string, error) {
 	if sub == "" {
 		return w.csi.TargetPath(w.pod.UID, spec.Name), nil

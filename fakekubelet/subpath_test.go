@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// subPath makes the container mount a part of the volume, and the whole beside it.
+// subPath makes the container mount a part of the volume, and beside it the whole volume.
 func subPath(part string) func(*corev1.PodSpec) {
 	return func(spec *corev1.PodSpec) {
 		using("data")(spec)
@@ -37,8 +37,8 @@ func (n *node) hostPaths() []string {
 	return paths
 }
 
-// Fact 71, K-UNPUB-2: the kubelet binds the part for the container, and takes it
-// away before NodeUnpublishVolume. The driver sees nothing of it.
+// Fact 71, K-UNPUB-2: the kubelet bind-mounts the part for the container, and unmounts it before
+// NodeUnpublishVolume. The driver does not notice it.
 func TestAPartOfAVolume(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// mounted returns a node on which pod web has volume data mounted.
+// mounted returns a node on which volume data is mounted for pod web.
 func mounted(t *testing.T, s setting, changes ...func(*corev1.PersistentVolume)) *node {
 	n := start(t, s)
 	n.volume("data", changes...)
@@ -43,8 +43,8 @@ func TestUnpublishAndUnstageCarryOnlyIdAndPath(t *testing.T) { // K-UNPUB-2, K-U
 	assert.Empty(t, n.files())
 }
 
-// K-UNPUB-3, K-TRACE-11, facts 28 and 3: any code is a failure, no event is emitted,
-// and the pod stays.
+// K-UNPUB-3, K-TRACE-11, facts 28 and 3: any error code is a failure without an event, and the pod
+// stays.
 func TestAFailingUnpublishHoldsThePodBack(t *testing.T) {
 	for _, code := range []codes.Code{codes.Internal, codes.NotFound, codes.DeadlineExceeded} {
 		t.Run(code.String(), func(t *testing.T) {
@@ -183,8 +183,8 @@ func TestTheKubeletsDeadline(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{120.5}, n.gaps("NodeUnstageVolume"), 0.15)
 }
 
-// Fact 48: a pod that is created again during an unstage waits for its end; after the deadline the
-// volume is staged without another unstage.
+// Fact 48: a pod that is created again during an unstage waits for the unstage to end. After the
+// deadline the volume is staged without another unstage.
 func TestAPodThatComesBackDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{driver: mock.Options{Faulty: []string{"unstage-while-published"}}})
 	n.hold("NodeUnstageVolume", 140*time.Second)
@@ -213,9 +213,9 @@ func TestEverythingIsTidiedUp(t *testing.T) { // K-UNPUB-6, K-ORPH-2
 	assert.Empty(t, n.mounts())
 }
 
-// A sync begins when news of the runtime arrives, which the kubelet gets once a second. In the
+// A sync begins when the runtime reports a change, which the kubelet checks once a second. In the
 // recordings, NodeUnpublishVolume follows the deletion after 80 ms to 1 s if the pod had just
-// started, and after 30 to 280 ms otherwise.
+// started, and otherwise after 30 to 280 ms.
 func TestTheEndOfAPodThatHasJustStartedWaitsForTheRuntime(t *testing.T) {
 	for name, tt := range map[string]struct{ before, least, most time.Duration }{
 		"just started":      {0, 500 * time.Millisecond, 1200 * time.Millisecond},

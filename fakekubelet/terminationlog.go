@@ -11,9 +11,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// makeTerminationLog makes the file to which the next instance of a container writes why it ends.
-// Each instance has its own file, and all files stay as long as the directory of the pod. The name
-// follows from the instance, so that it draws nothing. K-POD-16
+// makeTerminationLog creates the file for the termination message of a container's next instance.
+// Each instance has its own file, and all files stay as long as the pod's directory. The name
+// depends only on the instance and needs no random number. K-POD-16
 func (w *podWorker) makeTerminationLog(container string) (file string, err error) {
 	dir := path.Join(w.csi.PodDir(w.pod.UID), "containers", container)
 	if err := w.options.Machine.MkdirAll(dir, 0o750); err != nil {
@@ -28,8 +28,8 @@ func (w *podWorker) makeTerminationLog(container string) (file string, err error
 	return file, w.options.Machine.Chmod(file, 0o666)
 }
 
-// terminationLog mounts the file for the next instance's message about its end. A container that
-// mounts the node's /dev, which is read-only, has none at the default path.
+// terminationLog mounts the file for the next instance's termination message. A container that
+// mounts the node's read-only /dev has none at the default path.
 func (c *container) terminationLog() (machine.Volume, error) {
 	file, err := c.makeTerminationLog(c.spec.Name)
 	if err != nil {

@@ -21,7 +21,7 @@ func (n *node) terminationLogs(uid types.UID) (names []string) {
 	return names
 }
 
-// Given a pod, when its container starts, and starts again, then each instance has a file for its
+// Given a pod, when its container starts and restarts, then each instance has a file for its
 // termination message in the pod's directory, and all of them stay until the pod is deleted.
 // K-POD-16 [pkg/kubelet/kuberuntime/kuberuntime_container.go makeMounts, makeUID]
 func TestEachInstanceHasATerminationLog(t *testing.T) {

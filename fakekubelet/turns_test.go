@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// K-REC-5, K-RACE-22: two pods use one volume, which cannot be mounted for one of them. The backoff
-// of its mount also delays the other pod, but not for ever.
+// K-REC-5, K-RACE-22: two pods use one volume, and mounting fails for one of them. The backoff of
+// its mount also delays the other pod, but not for ever.
 func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 	for _, broken := range []int{0, 1} {
 		n := start(t, setting{})

@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// beforeAndSince runs a test with the last kubelet without a change and the first
-// with it.
+// beforeAndSince runs a test with the last kubelet version before a change and the first one with
+// the change.
 func beforeAndSince(t *testing.T, change version.Change, test func(t *testing.T, v version.Version, since bool)) {
 	for _, v := range []version.Version{change.Before(), change.Before() + 1} {
 		t.Run(v.String(), func(t *testing.T) { test(t, v, v.Has(change)) })

@@ -17,8 +17,8 @@ import (
 // statsPeriod is volumeStatsAggPeriod. K-CFG-3
 const statsPeriod = time.Minute
 
-// volumeStats requests the usage of volumes from drivers: for each pod from the first round that
-// knows it, then every one to two minutes. Nothing waits for it. K-STAT-1
+// volumeStats requests the usage of volumes from drivers: for each pod in the first round that
+// includes it, then every one to two minutes. Nothing waits for it. K-STAT-1
 type volumeStats struct {
 	*Kubelet
 	period time.Duration
@@ -51,7 +51,7 @@ func (k *Kubelet) startVolumeStats() {
 	k.Go("volume stats", s.run)
 }
 
-// run begins a round every period, and measures the pods that are due in between.
+// run starts a round in every period, and measures the pods that are due in between.
 func (s *volumeStats) run(p *kernel.Process) {
 	for round := p.Elapsed(); ; {
 		if p.Elapsed() >= round {
@@ -69,13 +69,13 @@ func (s *volumeStats) run(p *kernel.Process) {
 
 // meetPods adds new pods and forgets deleted ones.
 func (s *volumeStats) meetPods(p *kernel.Process) {
-	// In any order: each pod is judged by itself.
+	// In any order: pods are independent.
 	for uid := range s.Kubelet.pods.known {
 		if s.pods[uid] == nil {
 			s.pods[uid] = &podStats{next: p.Elapsed()}
 		}
 	}
-	// In any order: each pod is judged by itself.
+	// In any order: pods are independent.
 	for uid := range s.pods {
 		if s.Kubelet.pods.known[uid] == nil {
 			delete(s.pods, uid)
@@ -92,7 +92,7 @@ func (s *volumeStats) nextLook(round time.Duration) time.Duration {
 	return round
 }
 
-// start measures a pod's volumes one after the other, in parallel to other pods. K-STAT-1
+// start measures a pod's volumes sequentially, but in parallel to other pods. K-STAT-1
 func (s *volumeStats) start(uid types.UID, pod *podStats) {
 	volumes := s.volumes.Mounted(uid)
 	if len(volumes) == 0 {
@@ -135,7 +135,7 @@ func (s *volumeStats) measure(p *kernel.Process, uid types.UID, name string, spe
 	usage[name] = measured{u, s.Kernel.Now()}
 }
 
-// collect reports the usage of claims, each measured for one of its pods. K-STAT-5
+// collect reports the usage of claims. Each claim is measured for one of its pods. K-STAT-5
 func (s *volumeStats) collect(set func(name string, value float64, labels ...string)) {
 	seen := map[store.Key]bool{}
 	for _, uid := range slices.Sorted(maps.Keys(s.pods)) {

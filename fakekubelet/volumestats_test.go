@@ -104,7 +104,7 @@ func TestStatisticsThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// A hung call holds up the other volumes of its pod, not those of others. K-STAT-1
+// A hung call delays the other volumes of its pod, but not those of other pods. K-STAT-1
 func TestStatisticsOfOnePodDoNotWaitForAnothers(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
 	n.volume("data")

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// NewBlockMapper writes the volume data file of a raw block volume, anew at each
-// pass that wants to map it. K-OP-9, K-BLK-1
+// NewBlockMapper writes the volume data file of a raw block volume. Each pass that tries to map the
+// volume writes it again. K-OP-9, K-BLK-1
 func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
 	f, dir := pl.files(p), pl.blockDataDir(spec.Name)
 	if err := f.mkdir(dir); err != nil {
@@ -23,7 +23,7 @@ func (pl *Plugin) NewBlockMapper(p *kernel.Process, spec *Spec) error {
 	return f.writeData(dir, pl.podData(spec, spec.Handle("")))
 }
 
-// SetUpDevice stages a raw block volume, and says where if the driver stages. K-BLK-2
+// SetUpDevice stages a raw block volume, and returns the staging path if the driver stages. K-BLK-2
 func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, err error) {
 	publishContext, err := pl.publishContext(p, spec)
 	if err != nil {
@@ -34,7 +34,7 @@ func (pl *Plugin) SetUpDevice(p *kernel.Process, spec *Spec) (staging string, er
 		return "", TransientError{fmt.Errorf("kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: %w", err)}
 	}
 	stages, err := s.has(capStage)
-	if err != nil { // wrapped, and thereby final. K-BLK-4
+	if err != nil { // wrapped, and therefore final. K-BLK-4
 		err = fmt.Errorf("kubernetes.io/csi: blockMapper.stageVolumeForBlock failed to check STAGE_UNSTAGE_VOLUME capability: %w", err)
 	} else if stages {
 		staging = pl.BlockStagingPath(spec.Name)
@@ -86,15 +86,14 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	}, mountWith{})
 }
 
-// PublishedDevice is the device that the driver has published, or that a link
-// there leads to. K-BLK-7
+// PublishedDevice is the device that the driver has published, after resolving a link. K-BLK-7
 func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
 	return pl.machine.EvalSymlinks(pl.BlockPublishPath(pod.UID, spec.Name))
 }
 
-// MapBlockVolume makes the published device known to the pod: a bind mount in
-// the volume's own directory, a symbolic link in the pod's. Then it keeps the device open, so that
-// no other device gets its name. K-BLK-6
+// MapBlockVolume gives the pod access to the published device: a bind mount in the volume's own
+// directory, and a symbolic link in the pod's directory. Then it keeps the device open, so that no
+// other device gets its name. K-BLK-6
 func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod, device string) error {
 	f := pl.files(p)
 	mapDir, link := pl.BlockMapDir(spec.Name), pl.PodDevicePath(pod.UID, spec.Name)
@@ -111,7 +110,7 @@ func (pl *Plugin) MapBlockVolume(p *kernel.Process, spec *Spec, pod *corev1.Pod,
 	return nil
 }
 
-// link makes a symbolic link anew.
+// link creates or replaces a symbolic link.
 func (f files) link(device, name string) error {
 	if err := f.mkdir(path.Dir(name)); err != nil {
 		return err
@@ -122,7 +121,8 @@ func (f files) link(device, name string) error {
 	return f.change("symlink", name, func(m machine.Machine) error { return m.Symlink(device, name) })
 }
 
-// keepOpen attaches a loop device to a mapped device, only to keep that device open. K-BLK-6
+// keepOpen attaches a loop device to a mapped device. Its only purpose is to keep the mapped device
+// open. K-BLK-6
 func (f files) keepOpen(mapped string) error {
 	devices, ok := f.machine.(machine.Devices)
 	if !ok {
@@ -140,8 +140,8 @@ func (f files) letGo(mapped string) error {
 	return f.change("remove loop device of", mapped, func(machine.Machine) error { return devices.LetGo(mapped) })
 }
 
-// DeviceOpened reports whether a process has the device of a volume open exclusively. It is false
-// for other files, and for a missing device. K-UNSTAGE-4
+// DeviceOpened reports whether a process has the device of a volume open exclusively. It returns
+// false for other files, and for a missing device. K-UNSTAGE-4
 func (pl *Plugin) DeviceOpened(device string) (bool, error) {
 	devices, ok := pl.machine.(machine.Devices)
 	if !ok || device == "" {
@@ -150,7 +150,7 @@ func (pl *Plugin) DeviceOpened(device string) (bool, error) {
 	return devices.IsHeld(device)
 }
 
-// mapTo binds a device where the kubelet's own bind mounts of its volume are.
+// mapTo bind-mounts a device in the directory of the kubelet's own bind mounts of its volume.
 func (f files) mapTo(device, mapped string) error {
 	if err := f.mkdir(path.Dir(mapped)); err != nil {
 		return err
@@ -158,7 +158,7 @@ func (f files) mapTo(device, mapped string) error {
 	return f.bind(device, mapped)
 }
 
-// bind mounts a device on a regular file unless it is there already.
+// bind bind-mounts a device on a regular file, unless it is already mounted there.
 func (f files) bind(device, target string) error {
 	mounted, err := f.machine.IsMountPoint(target)
 	if err == nil && mounted {
@@ -172,7 +172,7 @@ func (f files) bind(device, target string) error {
 	return f.change("bind mount", target, func(m machine.Machine) error { return m.BindMount(device, target, false) })
 }
 
-// BlockMapping is the map directory and the pod's link, as the success events name them. K-BLK-8
+// BlockMapping is the map directory and the pod's link, as success events report them. K-BLK-8
 func (d Dir) BlockMapping(spec *Spec, pod *corev1.Pod) (mapDir, podDir string) {
 	return d.BlockMapDir(spec.Name), path.Dir(d.PodDevicePath(pod.UID, spec.Name))
 }

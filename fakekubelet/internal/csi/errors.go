@@ -7,26 +7,25 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// UncertainError means that the operation may still be in progress in the driver, or may have
-// happened. K-RPC-8
+// UncertainError means that the driver may still execute the operation, or may have executed it.
+// K-RPC-8
 type UncertainError struct{ error }
 
-// TransientError means that the operation did not reach the driver and will be
-// tried again without any change of state. K-RPC-9
+// TransientError means that the operation did not reach the driver and will be retried without any
+// change of state. K-RPC-9
 type TransientError struct{ error }
 
-// IsUncertain and IsTransient test the error itself, not the errors that it wraps: an uncertain
-// error that is wrapped by another counts as final. K-RPC-9
+// IsUncertain and IsTransient test the error itself, not the errors that it wraps. A wrapped
+// uncertain error counts as final. K-RPC-9
 func IsUncertain(err error) bool { _, ok := err.(UncertainError); return ok }
 
 // IsTransient reports a TransientError; see IsUncertain.
 func IsTransient(err error) bool { _, ok := err.(TransientError); return ok }
 
-// IsFinal reports an error after which nothing has happened that needs undoing.
+// IsFinal reports whether the failed operation has no effect that must be undone.
 func IsFinal(err error) bool { return err != nil && !IsUncertain(err) && !IsTransient(err) }
 
-// classified is classified, but for a kubelet to which no answer was an error like
-// any other.
+// classified classifies an error. An old kubelet treated a missing answer like any other error.
 func (s *step) classified(err error) error {
 	if !s.kubelet.Version.Has(version.UncertainMounts) {
 		return err

@@ -17,7 +17,7 @@ const capExpand = csispec.NodeServiceCapability_RPC_EXPAND_VOLUME
 
 // The meanings of a failed NodeExpandVolume beyond its class. K-EXP-10, K-EXP-15
 var (
-	// ErrInUse: the driver cannot expand the volume while it is in use.
+	// ErrInUse: the driver cannot expand a volume in use.
 	ErrInUse = errors.New("the volume cannot be expanded while it is in use")
 	// ErrInfeasible: the driver will never expand the volume to that size.
 	ErrInfeasible = errors.New("the volume cannot have that size")
@@ -38,15 +38,15 @@ func (e *expandError) Is(target error) bool { return target == e.kind }
 type Expansion struct {
 	Spec *Spec
 	Size resource.Quantity
-	// Path is the path at which the volume is published, or the device of a raw block volume.
+	// Path is the path at which the volume is published; for a raw block volume, the device.
 	Path string
 	// Staging is the staging path. It is sent even if the driver does not stage, except for a raw
-	// block volume with a device that was set up before.
+	// block volume with an already prepared device.
 	Staging string
 }
 
-// NodeExpand makes the file system or the device bigger. Only the absence of a registered driver is
-// a transient error; uncertain errors are wrapped and thereby final. K-EXP-8, K-EXP-11
+// NodeExpand makes the file system or the device bigger. Only a missing driver is a transient
+// error. Uncertain errors are wrapped and therefore final. K-EXP-8, K-EXP-11
 func (pl *Plugin) NodeExpand(p *kernel.Process, x Expansion) error {
 	source := x.Spec.PV.Spec.CSI
 	s, err := pl.begin(p, x.Spec)

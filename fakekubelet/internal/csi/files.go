@@ -19,7 +19,7 @@ type files struct {
 
 func (pl *Plugin) files(p *kernel.Process) files { return files{pl, p} }
 
-// change makes one change and records it.
+// change makes one change on the disk and records it.
 func (f files) change(what, name string, do func(machine.Machine) error) error {
 	f.process.Yield(what, " ", name)
 	err := do(f.machine)
@@ -60,9 +60,9 @@ func (f files) removeAll(name string) error {
 	return f.change("remove all", name, func(m machine.Machine) error { return m.RemoveAll(name) })
 }
 
-// removeMountDir tidies up after an unmount: the directory, the data file beside it and their
-// parent. If the directory is still mounted, it stays, and that is no error. If it is not empty, it
-// fails. K-STAGE-8
+// removeMountDir cleans up after an unmount: it removes the directory, the data file beside it and
+// their parent. A directory that is still mounted stays, without an error. A directory that is not
+// empty is an error. K-STAGE-8
 func (f files) removeMountDir(mount string) error {
 	mounted, err := f.machine.IsMountPoint(mount)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

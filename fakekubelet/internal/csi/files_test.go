@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// onNode lets a process use a plugin on a node with these directories and files.
+// onNode runs a process with a plugin on a node with these directories and files.
 func onNode(t *testing.T, dirs, files []string, do func(*Plugin, *kernel.Process)) *machine.Memory {
 	k := kernel.New(kernel.Options{})
 	t.Cleanup(k.Close)

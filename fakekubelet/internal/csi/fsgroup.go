@@ -62,7 +62,7 @@ const (
 	groupPass = fs.FileMode(0o110)
 )
 
-// applyGroup gives all files of a published volume to the pod's fsGroup, unless the pod's policy
+// applyGroup changes all files of a published volume to the pod's fsGroup, unless the pod's policy
 // accepts the state of the root directory. K-FSG-2
 func (pl *Plugin) applyGroup(p *kernel.Process, pod *corev1.Pod, dir string) error {
 	group, policy := int(*fsGroup(pod)), pod.Spec.SecurityContext.FSGroupChangePolicy
@@ -81,8 +81,8 @@ func (pl *Plugin) applyGroup(p *kernel.Process, pod *corev1.Pod, dir string) err
 	return err
 }
 
-// hasGroup reports whether a directory belongs to the group and gives it access, also to new files
-// in it.
+// hasGroup reports whether a directory belongs to the group, and gives the group access to itself
+// and to new files.
 func (pl *Plugin) hasGroup(dir string, group int) bool {
 	info, err := pl.machine.Lstat(dir)
 	if err != nil || !info.IsDir() {
@@ -102,8 +102,8 @@ type groupWalk struct {
 	done    bool
 }
 
-// walk changes all that is in a directory, then the directory: its state says that nothing is left
-// to do. It passes over files that cannot be changed. K-FSG-2
+// walk changes everything in a directory and finally the directory itself. The directory's state
+// then shows that nothing is left to change. It passes over files that cannot be changed. K-FSG-2
 func (w *groupWalk) walk(name string) error {
 	info, err := w.machine.Lstat(name)
 	if err != nil {
@@ -144,8 +144,7 @@ const (
 	reportAgain = 60 * time.Second
 )
 
-// report emits an event with advice about a change that takes long and, every minute, its progress.
-// K-FSG-3
+// report emits an event with advice about a slow change and, every minute, its progress. K-FSG-3
 func (w *groupWalk) report(p *kernel.Process, pod *corev1.Pod, dir string) {
 	const reason = "VolumePermissionChangeInProgress"
 	about := dir[max(0, strings.Index(dir, string(pod.UID))):]

@@ -20,8 +20,8 @@ type measured struct {
 	migrated bool
 }
 
-// Measured counts and times all calls on a connection to a driver; migrated says
-// that they are about a volume of an in-tree plugin. K-MET-3
+// Measured counts and times all calls on a connection to a driver. migrated means that they concern
+// a volume of an in-tree plugin. K-MET-3
 func Measured(conn grpc.ClientConnInterface, kubelet *component.Component, driver string, migrated bool) grpc.ClientConnInterface {
 	return measured{conn, kubelet, driver, migrated}
 }

@@ -28,15 +28,15 @@ func (pl *Plugin) PodsOnDisk() []types.UID {
 }
 
 // RemovePodDir removes the directory of a deleted pod. Below volumes it removes only empty
-// directories: a data file that was left there keeps the pod's directory for ever. K-ORPH-2
+// directories. A leftover data file therefore keeps the pod's directory for ever. K-ORPH-2
 func (pl *Plugin) RemovePodDir(pod types.UID) {
 	if pl.removeEmpty(path.Join(pl.PodDir(pod), "volumes")) {
 		_ = pl.machine.RemoveAll(pl.PodDir(pod))
 	}
 }
 
-// removeEmpty removes a tree of directories without files, as far as it can, and reports whether it
-// has removed all of it.
+// removeEmpty removes the empty directories of a tree as far as possible, and reports whether it
+// has removed the whole tree.
 func (pl *Plugin) removeEmpty(dir string) bool {
 	entries, err := pl.machine.ReadDir(dir)
 	if err != nil {

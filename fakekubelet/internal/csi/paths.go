@@ -34,10 +34,10 @@ func (d Dir) pluginDir() string { return string(d) + "/plugins/kubernetes.io/csi
 
 func (d Dir) blockDir() string { return d.pluginDir() + "/volumeDevices" }
 
-// escaped is a name as it may stand in a path. K-PATH-4
+// escaped is a name in the form that paths contain. K-PATH-4
 func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
-// StagingPath returns the path at which a filesystem volume is staged. K-PATH-3
+// StagingPath returns the path at which a file system volume is staged. K-PATH-3
 func (d Dir) StagingPath(driver, handle string) string {
 	return d.pluginDir() + "/" + driver + "/" + volume.HandleHash(handle) + "/" + stagingLeaf
 }

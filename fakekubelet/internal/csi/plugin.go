@@ -1,5 +1,5 @@
-// Package csi is the kubelet's in-process volume plugin for CSI: it turns the
-// volume manager's operations into files on the node and calls of the driver.
+// Package csi is the kubelet's in-process volume plugin for CSI. It turns the volume manager's
+// operations into files on the node and calls of the driver.
 package csi
 
 import (
@@ -19,13 +19,12 @@ import (
 // Timeout is the deadline of a whole step: capability probes and the call. K-RPC-4
 const Timeout = 2 * time.Minute
 
-// background is the context of all calls: their deadlines are virtual, and the
-// wire's site carries them.
+// background is the context of all calls. Deadlines are virtual, so the wire's site carries them.
 var background = context.Background()
 
 // Drivers is the map of registered drivers. K-RPC-10
 type Drivers interface {
-	// Endpoint is the driver's socket as the node sees it.
+	// Endpoint is the driver's socket, as a path on the node.
 	Endpoint(driver string) (socket string, ok bool)
 }
 
@@ -58,7 +57,7 @@ func New(kubelet *component.Component, o Options) *Plugin {
 	}
 }
 
-// step is one operation on a driver: its calls share one deadline.
+// step is one operation on a driver. Its calls share one deadline.
 type step struct {
 	*Plugin
 	process *kernel.Process
@@ -71,8 +70,8 @@ func (pl *Plugin) begin(p *kernel.Process, spec *Spec) (*step, error) {
 	return pl.beginWith(p, spec.Driver(), spec.Migrated)
 }
 
-// beginUnaware is begin for a step that does not know whether the volume is one of an
-// in-tree plugin: those that undo, SetUpDevice and statistics. K-MET-3, K-MIG-2
+// beginUnaware is begin for steps without the information whether the volume belongs to an in-tree
+// plugin: steps that undo, SetUpDevice and statistics. K-MET-3, K-MIG-2
 func (pl *Plugin) beginUnaware(p *kernel.Process, driver string) (*step, error) {
 	return pl.beginWith(p, driver, false)
 }

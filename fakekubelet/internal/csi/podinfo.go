@@ -39,8 +39,8 @@ func (s *step) csiDriver() (*storagev1.CSIDriver, bool) {
 	return volume.CSIDriver(s.kubelet, s.driver)
 }
 
-// addTokens puts the tokens of the pod's service account that the CSIDriver asks
-// for into the volume context or, if it prefers, among the secrets. K-PUB-5
+// addTokens adds the service account tokens that the CSIDriver requests. It adds them to the volume
+// context or, if the CSIDriver prefers that, to the secrets. K-PUB-5
 func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, pod *corev1.Pod) error {
 	driver, ok := s.csiDriver()
 	if !ok || len(driver.Spec.TokenRequests) == 0 {
@@ -67,8 +67,8 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 	return nil
 }
 
-// PodToken returns a token of the pod's service account that expires with the pod; an empty
-// audience is the API server's. K-PUB-6
+// PodToken returns a token of the pod's service account that expires with the pod. An empty
+// audience is that of the API server. K-PUB-6
 func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, seconds *int64) (*authenticationv1.TokenRequest, error) {
 	var audiences []string
 	if audience != "" {

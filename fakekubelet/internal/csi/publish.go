@@ -12,9 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// SetUp publishes a filesystem volume for a pod. keepDirs says that directories
-// must outlive a final error: the volume was reconstructed, or this is a
-// remount. K-PUB-1, K-PUB-10
+// SetUp publishes a filesystem volume for a pod. keepDirs means that directories stay after a final
+// error, because the volume was reconstructed or this is a remount. K-PUB-1, K-PUB-10
 func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string, keepDirs bool) error {
 	s, err := pl.begin(p, spec)
 	if err != nil {
@@ -66,11 +65,11 @@ func (pl *Plugin) SetUp(p *kernel.Process, spec *Spec, pod *corev1.Pod, label st
 	return nil
 }
 
-// persistentRequest fills in the fields that only a persistent volume has: its staging path and its
+// persistentRequest fills in the fields that only persistent volumes have: the staging path and the
 // publish context.
 func (s *step) persistentRequest(request *csispec.NodePublishVolumeRequest, spec *Spec) error {
 	stages, err := s.has(capStage)
-	if err != nil { // wrapped, and thereby final whatever the code. K-PUB-9
+	if err != nil { // wrapped, and therefore final with any code. K-PUB-9
 		return fmt.Errorf("kubernetes.io/csi: mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability: %w", err)
 	}
 	if stages {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Found is a volume of a pod that a scan of the disk brought to light.
+// Found is a volume of a pod that a scan of the disk has found.
 type Found struct {
 	Pod  types.UID
 	Spec *Spec
@@ -22,9 +22,9 @@ type Lost struct {
 	Name string // of its directory
 }
 
-// Scan looks for volumes in the pods' directories. It does not scan staging directories, so a
-// staged volume without a pod directory remains unseen. A volume without a usable data file is
-// lost. K-RECON-1, K-RECON-2, K-RECON-5
+// Scan looks for volumes in the pods' directories. It does not scan staging directories, so it does
+// not find a staged volume without a pod directory. A volume without a usable data file is lost.
+// K-RECON-1, K-RECON-2, K-RECON-5
 func (pl *Plugin) Scan() (found []Found, lost []Lost) {
 	add := func(pod types.UID, name, dir string, mode corev1.PersistentVolumeMode) {
 		if data, err := pl.ReadData(dir); err == nil {

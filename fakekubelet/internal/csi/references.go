@@ -10,7 +10,7 @@ import (
 // not change by it. K-ERR-6
 type ReferencedError struct{ error }
 
-// checkReferences refuses to unstage while another mount shows the content of the staging path,
+// checkReferences rejects an unstage while another mount shows the content of the staging path,
 // unless that mount is in the plugin directory itself. K-UNSTAGE-2
 func (pl *Plugin) checkReferences(staging string) error {
 	mounts, err := pl.machine.References(staging)

@@ -25,7 +25,7 @@ const (
 
 var askCapabilities = &csispec.NodeGetCapabilitiesRequest{}
 
-// has requests the driver's capabilities, which are never cached. K-RPC-5
+// has requests the driver's capabilities. They are never cached. K-RPC-5
 func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	answer, err := s.node.NodeGetCapabilities(background, askCapabilities)
 	if err != nil {
@@ -39,7 +39,7 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	return false, nil
 }
 
-// hasSince is has for a kubelet that knows the capability since a change.
+// hasSince is has for kubelets that know the capability only since a change.
 func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	if !s.kubelet.Version.Has(change) {
 		return false, nil
@@ -50,7 +50,7 @@ func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCap
 // delegatesGroup reports whether the driver applies the pod's fsGroup. K-FSG-1
 func (s *step) delegatesGroup() (bool, error) { return s.hasSince(version.MountGroup, capMountGroup) }
 
-// given rejects a call that lacks fields which every driver needs; a damaged data file can be the
+// given rejects a call without a field that every driver needs. A damaged data file can be the
 // reason.
 func given(volumeID, path, what string) error {
 	switch {
@@ -68,8 +68,8 @@ type mountWith struct {
 	label string // an SELinux label
 }
 
-// capability returns the requested capability of the volume, with an access mode that depends on
-// one more request to the driver.
+// capability returns the requested capability of the volume. Its access mode depends on one more
+// request to the driver.
 func (s *step) capability(spec *Spec, with mountWith) (*csispec.VolumeCapability, error) {
 	multiWriter, err := s.hasSince(version.SingleNodeWriters, capMultiWriter)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *step) secret(ref *corev1.SecretReference) (map[string]string, error) {
 	return values, nil
 }
 
-// publishSecretRef names the secret of NodePublishVolume: the secret of an inline volume is in the
-// pod's namespace. K-PUB-3
+// publishSecretRef returns the reference to the secret of NodePublishVolume. The secret of an
+// inline volume is in the pod's namespace. K-PUB-3
 func publishSecretRef(spec *Spec, pod *corev1.Pod) *corev1.SecretReference {
 	switch {
 	case spec.PV != nil:

@@ -13,7 +13,7 @@ func (pl *Plugin) MountsWithLabel(driver string) bool {
 	return ok && d.Spec.SELinuxMount != nil && *d.Spec.SELinuxMount
 }
 
-// usableLabel returns the label, unless the driver no longer supports labels.
+// usableLabel returns the label, unless the driver has stopped supporting labels.
 func (s *step) usableLabel(label string) string {
 	if label == "" || !s.MountsWithLabel(s.driver) {
 		return ""
@@ -21,7 +21,8 @@ func (s *step) usableLabel(label string) string {
 	return label
 }
 
-// withLabel adds the mount option for a label; the quotes are for its comma. K-SEL-2
+// withLabel adds the mount option for a label. It quotes the label because of the comma in it.
+// K-SEL-2
 func withLabel(flags []string, label string) []string {
 	if label == "" {
 		return flags

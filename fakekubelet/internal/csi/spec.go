@@ -9,8 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Spec is a volume as a pod wants it: a persistent volume, or an inline volume
-// of the pod itself.
+// Spec is a volume that a pod uses: a persistent volume, or an inline volume of the pod itself.
 type Spec struct {
 	// Name is the PV's name, or the pod volume's name of an inline volume. K-PATH-4
 	Name string
@@ -20,17 +19,17 @@ type Spec struct {
 	Inline *corev1.CSIVolumeSource
 	// ReadOnly is the pod's wish; pv.spec.csi.readOnly is ignored on the node. K-DSW-9
 	ReadOnly bool
-	// Migrated says that an in-tree plugin's volume has been translated.
+	// Migrated means that the volume of an in-tree plugin has been translated.
 	Migrated bool
 
 	// merged are the attributes with the additions for a pod. K-PUB-8
 	merged map[string]string
-	// staging is its staging path in a kubelet of today, after the first call for it.
+	// staging is its staging path in a current kubelet; set by the first call for it.
 	staging string
 }
 
-// HasClaim is false for an inline volume, also for one that a migrated in-tree plugin
-// describes: its PV is made up.
+// HasClaim is false for an inline volume, even if a migrated in-tree plugin describes it: such a PV
+// is synthetic.
 func (s *Spec) HasClaim() bool { return s.PV != nil && s.PV.Spec.ClaimRef != nil }
 
 // Driver is the CSI driver's name.
@@ -84,8 +83,9 @@ func (s *Spec) mountFlags() []string {
 	return s.PV.Spec.MountOptions
 }
 
-// ForWriting reports whether nothing in the requests to the driver is read-only: the pod's volume,
-// access modes, mount options, the attachment. Inline volumes may be read-only by their nature.
+// ForWriting reports whether the requests to the driver are for writing. No part of them may be
+// read-only: the pod's volume, the access modes, the mount options, the attachment. Inline volumes
+// may be read-only by their nature.
 func (s *Spec) ForWriting() bool {
 	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&
 		!slices.Contains(s.PV.Spec.AccessModes, corev1.ReadOnlyMany)
@@ -101,9 +101,9 @@ func (s *Spec) attributes() map[string]string {
 	return s.PV.Spec.CSI.VolumeAttributes
 }
 
-// merge adds the pod's entries to a volume context. In the real kubelet that changes the volume's
-// attributes, if it has any: until the volume is looked up anew, requests have the additions,
-// whatever the CSIDriver says then. K-PUB-8
+// merge adds the pod's entries to a volume context. In the real kubelet this changes the volume's
+// attributes, if it has any. Until the volume is looked up again, requests have the additions, even
+// if the CSIDriver changes. K-PUB-8
 func (s *Spec) merge(context, extra map[string]string) map[string]string {
 	all := merged(context, extra)
 	if s.attributes() != nil {

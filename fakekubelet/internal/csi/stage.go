@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// MountDevice stages a filesystem volume. pod is the first pod that wants it: its fsGroup is
-// applied, and its SELinux label if it has one. K-STAGE-1, K-STAGE-4
+// MountDevice stages a filesystem volume. pod is the first pod that uses it: the kubelet applies
+// its fsGroup, and its SELinux label if it has one. K-STAGE-1, K-STAGE-4
 func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, label string) error {
 	const what = "attacher.MountDevice failed"
 	s, err := pl.begin(p, spec)
@@ -39,7 +39,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 	if err := f.mkdir(staging); err != nil {
 		return fmt.Errorf("kubernetes.io/csi: %s to create dir %s: %w", what, staging, err)
 	}
-	if !stages { // the directory is left behind for ever. K-STAGE-2
+	if !stages { // the directory is never removed. K-STAGE-2
 		return nil
 	}
 	delegated, err := s.delegatesGroup()

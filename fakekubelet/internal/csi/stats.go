@@ -14,14 +14,14 @@ import (
 
 const (
 	capStats = csispec.NodeServiceCapability_RPC_GET_VOLUME_STATS
-	// capCondition is VOLUME_CONDITION, which CSI 1.13 took out of the bindings.
+	// capCondition is VOLUME_CONDITION, which CSI 1.13 removed from the bindings.
 	capCondition = csispec.NodeServiceCapability_RPC_Type(4)
 )
 
 // ErrNoStats: the driver does not say statistics. K-STAT-3
 var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this driver")
 
-// Usage is the usage of a volume, in bytes and inodes; values that the driver leaves out are zero.
+// Usage is the usage of a volume, in bytes and inodes. Values that the driver omits are zero.
 // K-STAT-4
 type Usage struct {
 	Capacity, Available, Used      int64
@@ -31,7 +31,8 @@ type Usage struct {
 	Condition *contract.VolumeCondition
 }
 
-// Stats asks the driver about a published volume. The staging path is not sent. K-STAT-3
+// Stats requests the statistics of a published volume from its driver. The staging path is not
+// sent. K-STAT-3
 func (pl *Plugin) Stats(p *kernel.Process, spec *Spec, pod types.UID) (Usage, error) {
 	s, err := pl.beginUnaware(p, spec.Driver())
 	if err != nil {
@@ -67,8 +68,8 @@ func (s *step) stats(handle, target string) (*csispec.NodeGetVolumeStatsResponse
 	return s.node.NodeGetVolumeStats(background, &csispec.NodeGetVolumeStatsRequest{VolumeId: handle, VolumePath: target})
 }
 
-// statsPath returns the path of the volume for statistics; for a raw block volume the kubelet's
-// bind mount. K-STAT-2
+// statsPath returns the path of the volume for statistics. For a raw block volume, this is the
+// kubelet's bind mount. K-STAT-2
 func (d Dir) statsPath(spec *Spec, pod types.UID) string {
 	if spec.Block() {
 		return path.Join(d.BlockMapDir(spec.Name), string(pod))
@@ -76,7 +77,7 @@ func (d Dir) statsPath(spec *Spec, pod types.UID) string {
 	return d.TargetPath(pod, spec.Name)
 }
 
-// condition is the volume's condition, asked for behind a gate. K-STAT-6
+// condition is the volume's condition. A feature gate controls the request for it. K-STAT-6
 func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.VolumeCondition, error) {
 	if !s.kubelet.Features.Enabled(feature.CSIVolumeHealth) {
 		return nil, nil
@@ -89,7 +90,7 @@ func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.
 	return &condition, nil
 }
 
-// usageOf maps units to their entries; of two entries with the same unit the last one counts.
+// usageOf maps units to their entries. If two entries have the same unit, the last one counts.
 // K-STAT-4
 func usageOf(answer *csispec.NodeGetVolumeStatsResponse) (u Usage) {
 	for _, entry := range answer.GetUsage() {

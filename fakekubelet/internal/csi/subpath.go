@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// subPathDir returns the directory in which the subpaths of a pod's volume are bound, container by
-// container. Fact 71
+// subPathDir returns the directory in which the subpaths of a pod's volume are bind-mounted,
+// container by container. Fact 71
 func (d Dir) subPathDir(pod types.UID, specName string) string {
 	return path.Join(d.PodDir(pod), "volume-subpaths", escaped(specName))
 }
@@ -29,11 +29,11 @@ type SubPath struct {
 	Path      string
 }
 
-// ErrSubPathNotMade is the error for a directory that is missing in its volume and cannot be made,
-// for instance in a read-only volume.
+// ErrSubPathNotMade is the error for a missing directory that cannot be created, for instance in a
+// read-only volume.
 var ErrSubPathNotMade = errors.New("make the directory of a subpath")
 
-// BindSubPath makes the directory if it is missing, and binds it to a place that
+// BindSubPath creates the directory if it is missing. It bind-mounts the directory at a place that
 // only the kubelet can change. Driver and volume do not notice it. Fact 71
 func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err error) {
 	f, root := pl.files(p), pl.TargetPath(s.Pod, s.Spec.Name)
@@ -56,7 +56,7 @@ func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err er
 }
 
 // boundBefore reports whether source is bound at host already, by an earlier start of the
-// container. If something else is bound there, as when the directory was replaced since, it is
+// container. If another directory is mounted there, because the directory was replaced since, it is
 // unmounted. K-POD-12
 func (f files) boundBefore(source, host string) (bool, error) {
 	if mounted, err := f.machine.IsMountPoint(host); err != nil || !mounted {
@@ -97,7 +97,7 @@ func (f files) makeBelow(root, name string) error {
 	return f.change("mkdir", name, func(m machine.Machine) error { return m.MkdirAll(name, info.Mode().Perm()) })
 }
 
-// mountPoint makes a directory, or a file, for something to be bound on.
+// mountPoint creates a directory or a file as the target of a bind mount.
 func (f files) mountPoint(source, target string) error {
 	info, err := f.machine.Lstat(source)
 	if err != nil {

@@ -16,7 +16,8 @@ type BlockUnmapper struct {
 	data Data
 }
 
-// NewBlockUnmapper reads the volume data file; without it nothing can be undone. K-BLK-9, K-BLK-11
+// NewBlockUnmapper reads the volume data file, without which nothing can be undone. K-BLK-9,
+// K-BLK-11
 func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
 	data, err := pl.ReadData(pl.blockDataDir(specName))
 	if err != nil {
@@ -25,8 +26,8 @@ func (pl *Plugin) NewBlockUnmapper(specName string) (*BlockUnmapper, error) {
 	return &BlockUnmapper{pl: pl, spec: specName, data: data}, nil
 }
 
-// UnmapPodDevice takes the kubelet's own loop device, link and bind mount away, then
-// unpublishes the volume. K-BLK-9
+// UnmapPodDevice removes the kubelet's own loop device, link and bind mount, then unpublishes the
+// volume. K-BLK-9
 func (u *BlockUnmapper) UnmapPodDevice(p *kernel.Process, pod types.UID) error {
 	f := u.pl.files(p)
 	mapped := path.Join(u.pl.BlockMapDir(u.spec), string(pod))
@@ -95,8 +96,8 @@ func (s *step) unstageBlock(handle, staging string) error {
 	return s.files(s.process).removeAll(staging)
 }
 
-// removeBlockFiles removes the files that a volume leaves behind when it is no longer published or
-// staged. It stops at the first that cannot be removed, and emits no event. K-BLK-4
+// removeBlockFiles removes the remaining files of a volume that is no longer published or staged.
+// It stops at the first file that it cannot remove, and emits no event. K-BLK-4
 func (pl *Plugin) removeBlockFiles(p *kernel.Process, specName string) {
 	f := pl.files(p)
 	if f.remove(path.Join(pl.blockDir(), "publish", specName)) != nil || f.remove(pl.BlockStagingPath(specName)) != nil {

@@ -19,8 +19,8 @@ type Unmounter struct {
 	data   Data
 }
 
-// NewUnmounter reads the pod's volume data file; without it the volume cannot be
-// unpublished. K-UNPUB-1
+// NewUnmounter reads the pod's volume data file, without which the volume cannot be unpublished.
+// K-UNPUB-1
 func (pl *Plugin) NewUnmounter(pod types.UID, specName string) (*Unmounter, error) {
 	target := pl.TargetPath(pod, specName)
 	data, err := pl.ReadData(path.Dir(target))
@@ -38,7 +38,7 @@ func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
 	return nil
 }
 
-// TearDown unpublishes the volume; any error is a failure, whatever its code. K-UNPUB-2, K-UNPUB-3
+// TearDown unpublishes the volume. Any error is a failure, with any code. K-UNPUB-2, K-UNPUB-3
 func (u *Unmounter) TearDown(p *kernel.Process) error {
 	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *step) unstage(handle, staging string) error {
 }
 
 // UnmountDevice unstages a filesystem volume. The data file beside the staging path identifies the
-// volume; without it there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
+// volume. Without it there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
 func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 	if err := pl.checkReferences(staging); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Data is the kubelet's record of a volume on disk: one JSON object of strings, keys sorted,
+// Data is the kubelet's record of a volume on disk: a JSON object of strings with sorted keys and a
 // trailing newline. K-PATH-10
 type Data map[string]string
 

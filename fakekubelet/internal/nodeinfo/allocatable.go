@@ -11,18 +11,17 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Refresh asks a driver for its limit anew and publishes it.
+// Refresh requests a driver's limit again and publishes it.
 type Refresh func(*kernel.Process) error
 
-// limits are the registered drivers and the tickers of those with a limit that is refreshed
-// periodically.
+// limits are the registered drivers, and the tickers of drivers with periodically refreshed limits.
 type limits struct {
 	refresh map[string]Refresh
 	tickers map[string]*ticker
 }
 
-// Registered says that a driver has been registered; refresh is called with the
-// period that its CSIDriver wants, if any. K-ALLOC-2
+// Registered records that a driver has been registered. refresh is called with the period in its
+// CSIDriver, if there is one. K-ALLOC-2
 func (m *Manager) Registered(driver string, refresh Refresh) {
 	m.limits.refresh[driver] = refresh
 	m.restartTicker(driver)
@@ -34,7 +33,8 @@ func (m *Manager) Unregistered(driver string) {
 	m.restartTicker(driver)
 }
 
-// followPeriods restarts tickers as CSIDriver objects come, go or change their period. K-ALLOC-2
+// followPeriods restarts tickers when CSIDriver objects are created, deleted or change their
+// period. K-ALLOC-2
 func (m *Manager) followPeriods(p *kernel.Process) {
 	csiDrivers := component.Watch[*storagev1.CSIDriver](m.kubelet, p)
 	var follow func(*kernel.Process)
@@ -68,8 +68,7 @@ func period(d *storagev1.CSIDriver) time.Duration {
 	return time.Duration(*d.Spec.NodeAllocatableUpdatePeriodSeconds) * time.Second
 }
 
-// restartTicker replaces the driver's ticker, if there is reason for one, and so
-// restarts its phase. K-ALLOC-2
+// restartTicker replaces the driver's ticker if necessary, which restarts its phase. K-ALLOC-2
 func (m *Manager) restartTicker(driver string) {
 	if old := m.limits.tickers[driver]; old != nil {
 		old.stop()
@@ -98,7 +97,7 @@ func (t *ticker) stop() {
 	t.process.Wake()
 }
 
-// run refreshes after every full period. Of the ticks that fall into a refresh, one is delivered
+// run refreshes after every full period. If several ticks occur during a refresh, one is delivered
 // later and the others are lost.
 func (t *ticker) run(p *kernel.Process) {
 	for next := p.Elapsed() + t.period; ; next += t.period {

@@ -90,7 +90,7 @@ func TestTheTickerFollowsTheCSIDriver(t *testing.T) {
 	w.until(50 * time.Second)
 	assert.Equal(t, seconds(45), r.at)
 
-	w.setPeriod(30) // at 50 s: another period begins anew
+	w.setPeriod(30) // at 50 s: another period begins
 	w.until(85 * time.Second)
 	assert.Equal(t, seconds(45, 80), r.at)
 

@@ -15,8 +15,8 @@ import (
 
 const migratedPlugins = "storage.alpha.kubernetes.io/migrated-plugins"
 
-// K-NODE-9, K-NODE-10: an entry cannot be changed, so the driver has to be removed and added again,
-// as a failed registration does.
+// K-NODE-9, K-NODE-10: an entry is immutable, so the driver has to be removed and added again, as
+// after a failed registration.
 func TestADriversTopologyIsAddedAfterItsEntryIsRemoved(t *testing.T) {
 	w := started(t)
 	d := nodeinfo.Driver{Name: regDriver, NodeID: "id"}
@@ -64,7 +64,7 @@ func TestADriverThatOnlyTheNodeKnowsIsWithdrawnFromIt(t *testing.T) {
 	}
 }
 
-// annotate sets the ids in the Node's annotation, as another writer left them.
+// annotate sets the ids in the Node's annotation, like another writer.
 func (w *world) annotate(ids string) {
 	if ids == "" {
 		return

@@ -116,7 +116,8 @@ func (m csiNode) remove(p *kernel.Process, driver string) error {
 	return err
 }
 
-// ownedByNode names an object after the node, which owns it. K-NODE-4, L-OBJ-3
+// ownedByNode returns metadata with the node's name and with the node as the owner. K-NODE-4,
+// L-OBJ-3
 func (m *Manager) ownedByNode() metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Name:            m.kubelet.Node,
@@ -124,7 +125,7 @@ func (m *Manager) ownedByNode() metav1.ObjectMeta {
 	}
 }
 
-// knowUID reads the node's UID unless the initialisation has read it, or will. K-NODE-14
+// knowUID reads the node's UID, unless the initialisation has read it or will read it. K-NODE-14
 func (m *Manager) knowUID(p *kernel.Process) error {
 	if m.early || m.nodeUID != "" {
 		return nil

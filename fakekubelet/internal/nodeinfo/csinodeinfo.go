@@ -16,7 +16,7 @@ import (
 )
 
 // csiNodeInfo is the record of v1.13. The kubelet never deletes its object, and a restart does not
-// change it. L-LIFE-10, L-LIFE-11
+// change the object. L-LIFE-10, L-LIFE-11
 type csiNodeInfo struct{ *Manager }
 
 func (csiNodeInfo) kind() string { return "CSINodeInfo" }
@@ -26,7 +26,7 @@ func (m csiNodeInfo) probe(p *kernel.Process) error {
 	return err
 }
 
-// errNoCRD is the API server's error about a kind that it does not serve.
+// errNoCRD is the API server's error for a kind that it does not serve.
 var errNoCRD = errors.New("the server could not find the requested resource (post csinodeinfos.csi.storage.k8s.io)")
 
 func (m csiNodeInfo) get(p *kernel.Process) (*legacy.CSINodeInfo, error) {
@@ -62,8 +62,7 @@ func (m csiNodeInfo) initialize(p *kernel.Process) error {
 	return m.write(p, changed)
 }
 
-// announced are the drivers of migrated plugins, if they are to be announced before they
-// register.
+// announced are the drivers of migrated plugins, if they are announced before they register.
 func (m csiNodeInfo) announced() []string {
 	if !m.kubelet.Legacy.AnnounceMigrated {
 		return nil
@@ -76,8 +75,8 @@ func (m csiNodeInfo) announced() []string {
 	return drivers
 }
 
-// getOrCreate returns the object, and makes one with two empty lists if it is missing. L-LIFE-1,
-// L-VAL-2
+// getOrCreate returns the object. If it does not exist, it creates one with two empty lists.
+// L-LIFE-1, L-VAL-2
 func (m csiNodeInfo) getOrCreate(p *kernel.Process) (*legacy.CSINodeInfo, error) {
 	if err := m.knowUID(p); err != nil {
 		return nil, err
@@ -117,7 +116,7 @@ func (m csiNodeInfo) add(p *kernel.Process, d Driver) error {
 	return m.write(p, changed)
 }
 
-// mechanism returns the mechanism for the in-tree volumes of a driver on this node: CSI if its
+// mechanism returns the mechanism for a driver's in-tree volumes on this node: CSI if the driver's
 // plugin is migrated here. L-LIFE-7
 func (m csiNodeInfo) mechanism(driver string) legacy.Mechanism {
 	if plugin, ok := migration.PluginOf(driver); ok && m.migration.Stage(plugin) != migration.Disabled {
@@ -149,7 +148,7 @@ func (m csiNodeInfo) write(p *kernel.Process, n *legacy.CSINodeInfo) error {
 	return err
 }
 
-// valid rejects an object that others have made invalid. L-VAL-1
+// valid rejects an object that other writers have made invalid. L-VAL-1
 func valid(n *legacy.CSINodeInfo) error {
 	specs, statuses := sets.New[string](), sets.New[string]()
 	for _, d := range n.Spec.Drivers {

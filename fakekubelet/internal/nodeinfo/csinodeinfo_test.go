@@ -185,7 +185,7 @@ func TestAnOldNodeShowsTheAttachLimitItself(t *testing.T) {
 	assert.Len(t, legacy.LimitName("a-very-long-name-of-a-driver.csi.example.com"), 23+23+16)
 }
 
-// L-LIFE-3: both read, the first one writes; the second one reads again.
+// L-LIFE-3: both read, and the first one writes; the second one reads again.
 func TestTwoDriversThatRegisterAtOnceAreBothListed(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	ended := 0

@@ -15,7 +15,7 @@ import (
 // K-NODE-2
 const pollAPI = time.Second
 
-// initialize makes sure that the node has its record; a kubelet that cannot, exits. K-NODE-2,
+// initialize makes sure that the node has its record. If that fails, the kubelet exits. K-NODE-2,
 // L-START-2
 func (m *Manager) initialize(p *kernel.Process) {
 	m.awaitAPI(p)
@@ -47,7 +47,7 @@ func (m *Manager) awaitAPI(p *kernel.Process) {
 	}
 }
 
-// exit ends the whole kubelet, which no process can do from within.
+// exit ends the whole kubelet from outside, because no process can do so from within.
 func (m *Manager) exit(why error) {
 	m.kubelet.Trace.Add(trace.Entry{
 		Kind: trace.FaultFired, Actor: m.kubelet.Name, Node: m.kubelet.Node,

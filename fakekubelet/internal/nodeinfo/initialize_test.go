@@ -88,7 +88,8 @@ func TestInitialisationWaitsForTheNodeToRegister(t *testing.T) {
 	assert.Equal(t, migrated, w.csiNode().Annotations["storage.alpha.kubernetes.io/migrated-plugins"])
 }
 
-// K-NODE-2: six tries of four each with 30 ms × 8ⁿ between them, then the kubelet exits.
+// K-NODE-2: six attempts of four tries each, with 30 ms × 8ⁿ between the tries, then the kubelet
+// exits.
 func TestAKubeletThatCannotInitialiseItsCSINodeExits(t *testing.T) {
 	w := newWorld(t)
 	w.info = nodeinfo.Start(w.kubelet, nil)

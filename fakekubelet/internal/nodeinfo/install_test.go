@@ -65,7 +65,7 @@ func TestADriverIsWithdrawnFromTheCSINodeAndThenFromTheNode(t *testing.T) {
 	assert.Equal(t, "node-a", w.node().Labels[zone], "topology labels stay") // K-REG-19
 }
 
-// patches are the API changes since event number after, as recorded traces show them.
+// patches are the API changes after event number after, in the format of recorded traces.
 func (w *world) patches(after uint64) []map[string]any {
 	var all []map[string]any
 	for _, e := range w.trace.Events() {
@@ -242,7 +242,7 @@ func TestAnAnnotationThatIsNotJSONIsAnError(t *testing.T) {
 	assert.ErrorContains(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "id"}), "failed to parse annotation "+nodeIDs)
 }
 
-// K-RACE-9: two concurrent drivers write in turn, and both end up in the objects.
+// K-RACE-9: two concurrent drivers write in turn, and the objects have both in the end.
 func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 	for seed := range uint64(30) {
 		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})
@@ -265,8 +265,8 @@ func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 	}
 }
 
-// K-NODE-14: a CSINode of another node object is refused when a driver comes, but loses
-// its entry all the same when the driver goes.
+// K-NODE-14: a new driver is not added to a CSINode of another node object. A driver that
+// unregisters is still removed from it.
 func TestWithdrawingIgnoresTheOwnerOfTheCSINode(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "a", NodeID: "n-a"}))

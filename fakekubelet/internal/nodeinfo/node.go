@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// nodeIDAnnotation holds the node's id with each driver, as a JSON map.
+// nodeIDAnnotation holds the node's ids, one per driver, as a JSON map.
 const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
 
 // addToNode tries once to publish a driver on the Node. K-NODE-7
@@ -63,8 +63,8 @@ func (m *Manager) removeFromNode(p *kernel.Process, driver string) error {
 	return m.patchNode(p, ids, func(node *corev1.Node) { m.setLimit(node, driver, 0) })
 }
 
-// patchNode replaces the annotation as a whole, without a resource version: writes of others since
-// it was read are lost. K-RACE-9
+// patchNode replaces the whole annotation, without a resource version. Concurrent writes of others
+// are lost. K-RACE-9
 func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change func(*corev1.Node)) error {
 	text, err := json.Marshal(ids)
 	if err != nil {
@@ -85,8 +85,8 @@ func (m *Manager) patchNode(p *kernel.Process, ids map[string]string, change fun
 // limit returns the number of volumes that the driver can attach to the node; 0 for no limit.
 func (d Driver) limit() int64 { return max(d.MaxVolumes, 0) }
 
-// hasLimit reports whether a Node has the driver's limit, or need not since there
-// is a CSINode. L-NEXT-3
+// hasLimit reports whether a Node has the driver's limit, or does not need it because a CSINode
+// exists. L-NEXT-3
 func (m *Manager) hasLimit(node *corev1.Node, d Driver) bool {
 	limit := node.Status.Capacity[legacy.LimitName(d.Name)]
 	return m.kubelet.Version.Has(version.CSINode) || limit.Value() == d.limit()

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// breaking is a strategy: while it is true, watches break down. All other choices are calm.
+// breaking is a strategy. While it is true, watches break. All other choices are calm.
 type breaking bool
 
 func (b *breaking) Choose(c kernel.Choice) int {
@@ -25,7 +25,7 @@ func (b *breaking) Choose(c kernel.Choice) int {
 
 func (*breaking) String() string { return "breaking watches" }
 
-// K-RACE-10: if only a list shows the deletion of a CSIDriver, its limit is refreshed for ever.
+// K-RACE-10: if a watch misses the deletion of a CSIDriver, its limit is refreshed for ever.
 func TestADeletionThatWasMissedDoesNotEndTheTicker(t *testing.T) {
 	for _, missed := range []bool{false, true} {
 		var watches breaking

@@ -24,8 +24,8 @@ func TestWithoutSocketsNothingHappens(t *testing.T) {
 	assert.Empty(t, w.plugins.Registered())
 }
 
-// K-REG-2, K-REG-8: wherever its socket is, a plugin receives GetInfo, then it is registered with
-// the endpoint that it announced, then unregistered when the socket is removed.
+// K-REG-2, K-REG-8: a plugin receives GetInfo, wherever its socket is. Then the kubelet registers
+// it with the endpoint that it announced, and unregisters it when the socket is removed.
 //
 // conformance: reg-socket-lifecycle
 func TestTheLifeOfASocket(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTheLifeOfASocket(t *testing.T) {
 	}
 }
 
-// serveNamed serves a driver of another name, and offers it to the kubelet.
+// serveNamed serves a driver with another name, and registers it with the kubelet.
 func (w *world) serveNamed(name string, versions ...string) *plugin {
 	at := endpoint + "-" + name
 	w.serveDriver(at).name = name
@@ -81,7 +81,7 @@ func TestTwoSocketsAreWorkedOnAtOnce(t *testing.T) {
 	assert.Empty(t, w.entries())
 }
 
-// K-REG-7: a socket that goes while it is worked on is unregistered once, afterwards.
+// K-REG-7: a socket that vanishes during an operation on it is unregistered once, afterwards.
 //
 // conformance: reg-unregister-one-socket
 func TestOneSocketIsWorkedOnByOneOperationAtATime(t *testing.T) {
@@ -124,7 +124,7 @@ func TestAPathThatIsUsedAgainIsAnotherPluginEachTime(t *testing.T) {
 	assert.Empty(t, w.plugins.Registered())
 }
 
-// K-RPC-10, K-REG-20: where a driver is reached is known while it is registered.
+// K-RPC-10, K-REG-20: the kubelet knows a driver's endpoint while the driver is registered.
 //
 // conformance: reg-driver-store
 func TestTheEndpointOfADriverIsKnownWhileItIsRegistered(t *testing.T) {

@@ -34,8 +34,8 @@ func (m *Manager) validate(step string, info *registration.PluginInfo) (*version
 	return highest, nil
 }
 
-// registerDriver adds a driver to the driver map and publishes it. Volumes may use it before that
-// is done. K-REG-8, K-RACE-5
+// registerDriver adds a driver to the driver map and publishes it. Volumes may use the driver
+// before that is done. K-REG-8, K-RACE-5
 func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInfo) error {
 	highest, err := m.validate("RegisterPlugin", info)
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *Manager) forgetDriver(p *kernel.Process, name string) error {
 	return m.info.Uninstall(p, name)
 }
 
-// RefreshLimit asks a driver for its attach limit anew and publishes it in the
-// CSINode. K-ALLOC-1, K-ALLOC-3
+// RefreshLimit requests a driver's attach limit again and publishes it in the CSINode. K-ALLOC-1,
+// K-ALLOC-3
 func (m *Manager) RefreshLimit(p *kernel.Process, driver string) error {
 	if err := m.publishDriver(p, driver, m.info.UpdateCSINode); err != nil {
 		return fmt.Errorf("refresh the attach limit of driver %s: %w", driver, err)
@@ -69,7 +69,8 @@ func (m *Manager) RefreshLimit(p *kernel.Process, driver string) error {
 	return nil
 }
 
-// publishDriver publishes the driver's description of itself, which it requests once. K-REG-12
+// publishDriver publishes the driver's description of itself. It requests the description once.
+// K-REG-12
 func (m *Manager) publishDriver(p *kernel.Process, name string, publish func(*kernel.Process, nodeinfo.Driver) error) error {
 	endpoint, ok := m.Endpoint(name)
 	if !ok {

@@ -27,8 +27,8 @@ const (
 	pauseDenominator = 5
 )
 
-// getInfo is the first call. If no server listens, it dials again until the dial's deadline; by
-// then the socket may have been replaced. K-REG-8
+// getInfo is the first call. If no server listens, it retries until the dial's deadline. The socket
+// may be replaced meanwhile. K-REG-8
 func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 	r.dialling[r.socket] = r.process
 	defer delete(r.dialling, r.socket)
@@ -52,7 +52,7 @@ func (r *registrar) getInfo() (*registration.PluginInfo, error) {
 }
 
 // pause waits before the next dial; false if the dial's deadline is earlier. It counts as
-// outstanding work only once the socket has been made anew.
+// outstanding work only if the socket was created again.
 func (r *registrar) pause(d, limit time.Duration) bool {
 	next := r.process.Elapsed() + d
 	until := min(next, limit)

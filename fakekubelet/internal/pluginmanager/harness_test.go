@@ -67,7 +67,7 @@ func worldOn(t *testing.T, m machine.Machine, s kernel.Strategy) *world {
 	return w
 }
 
-// startKubelet starts the kubelet; its passes fall on whole seconds.
+// startKubelet starts the kubelet, with passes at whole seconds.
 func (w *world) startKubelet() {
 	w.kubelet = w.Start("kubelet", nodeName)
 	info := nodeinfo.Start(w.kubelet, nil)
@@ -111,8 +111,7 @@ func (w *world) entries() []storagev1.CSINodeDriver {
 	return n.Spec.Drivers
 }
 
-// story lists calls, handshakes and API changes since event number after, each
-// with its second.
+// story lists calls, handshakes and API changes after event number after, each with its second.
 func (w *world) story(after uint64) []string {
 	var lines []string
 	for _, e := range w.Trace.Events() {

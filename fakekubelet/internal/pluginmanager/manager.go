@@ -68,7 +68,7 @@ func (m *Manager) collect(set func(name string, value float64, labels ...string)
 	}
 }
 
-// Endpoint is the socket of a registered driver, as the node sees it. K-RPC-10
+// Endpoint is the socket of a registered driver, as a path on the node. K-RPC-10
 func (m *Manager) Endpoint(driver string) (socket string, ok bool) {
 	d, ok := m.drivers[driver]
 	return d.endpoint, ok

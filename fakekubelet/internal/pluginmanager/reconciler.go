@@ -8,7 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// reconcilePeriod is the interval at which the kubelet compares the two states. K-REG-6
+// reconcilePeriod is the interval at which the kubelet compares the desired and the actual state.
+// K-REG-6
 const reconcilePeriod = time.Second
 
 // attempt is a registration that failed.
@@ -17,7 +18,8 @@ type attempt struct {
 	unheard bool // no server listened at the socket
 }
 
-// reconcile registers the plugins of the sockets that are there. Its first pass is at once. K-REG-6
+// reconcile registers the plugins of the sockets that are there. Its first pass is immediate.
+// K-REG-6
 func (m *Manager) reconcile(p *kernel.Process) {
 	stop, err := m.watch()
 	if err != nil {
@@ -43,8 +45,8 @@ func (m *Manager) pass() {
 	}
 }
 
-// operationName is shared by registering and unregistering: the backoff of either
-// holds back both. K-REG-7
+// operationName is shared by registration and unregistration, so that a backoff of one also delays
+// the other. K-REG-7
 const operationName = "registration at"
 
 // run starts an operation. A refusal means that a later pass tries again.
@@ -68,8 +70,9 @@ func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 	}
 }
 
-// nextRetry returns the end of the first backoff, 0 for none. work is false if only dead sockets
-// are in backoff: their retries fail until the socket is made anew, and the watcher reports that.
+// nextRetry returns the end of the first backoff, 0 if there is none. work is false if only dead
+// sockets are in backoff. Their retries fail until the socket is created again, and the watcher
+// reports that.
 func (m *Manager) nextRetry() (due time.Duration, work bool) {
 	var outdated []string
 	for _, gone := range m.actual.outdated(m.desired) {

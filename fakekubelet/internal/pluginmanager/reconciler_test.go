@@ -346,8 +346,8 @@ func TestARunIsAFunctionOfItsSeed(t *testing.T) {
 	}
 }
 
-// K-REG-5: sockets belong to their makers: neither a refusal nor the end of a registration, and no
-// restart of the kubelet, removes one.
+// K-REG-5: sockets belong to the processes that created them. Neither a refusal, nor the end of a
+// registration, nor a restart of the kubelet removes a socket.
 func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
@@ -360,7 +360,7 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	refused := w.servePlugin(second, "1.0.0")
 	w.forth(5 * time.Second)
 	require.NotEmpty(t, refused.verdicts)
-	p.Abandon() // its server has died
+	p.Abandon() // its server has exited
 	w.forth(time.Minute)
 	for _, socket := range []string{endpoint, regSocket, second} {
 		_, err := w.machine.Lstat(socket)
@@ -368,8 +368,8 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	}
 }
 
-// K-REG-18: if the clean-up after a vanished socket fails, its remains are kept and nothing is
-// retried: the driver counts as unregistered from the first moment.
+// K-REG-18: if the clean-up after a vanished socket fails, its remains stay and there is no retry.
+// The driver counts as unregistered from the beginning.
 func TestUnregisteringNeverFails(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

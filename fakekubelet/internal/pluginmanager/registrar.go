@@ -36,7 +36,7 @@ func (m *Manager) connect(p *kernel.Process, socket string, created creation) (*
 	return &registrar{Manager: m, process: p, socket: socket, created: created, client: client, closer: closer}, nil
 }
 
-func (r *registrar) close() { _ = r.closer.Close() } // fails only if it is closed already
+func (r *registrar) close() { _ = r.closer.Close() } // fails only if it is already closed
 
 // Invoke makes one call of the handshake and records it.
 func (r *registrar) Invoke(_ context.Context, fullMethod string, args, reply any, _ ...grpc.CallOption) error {

@@ -48,8 +48,8 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 		return r.refuse("RegisterPlugin error -- plugin validation failed with err: validation failed for CSI Driver %s at endpoint %s: %v",
 			info.Name, info.Endpoint, err)
 	}
-	// Registered from here on, as the reconciler sees it: a socket that vanishes
-	// during the rest will be unregistered. K-RACE-1
+	// The reconciler regards it as registered from here on. If its socket vanishes during the
+	// remaining steps, it is unregistered. K-RACE-1
 	m.actual[socket] = plugin{socket: socket, created: created, name: info.Name}
 	p.Yield("registration of driver ", info.Name) // another socket may offer it at the same time
 	if err := m.registerDriver(p, info); err != nil {
@@ -62,7 +62,7 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 	return nil
 }
 
-// unregister never fails: things that it cannot clean up stay behind. K-REG-18
+// unregister never fails: if it cannot clean something up, that stays behind. K-REG-18
 func (m *Manager) unregister(p *kernel.Process, gone plugin) error {
 	delete(m.actual, gone.socket)
 	_ = m.forgetDriver(p, gone.name) // logged only
@@ -70,8 +70,8 @@ func (m *Manager) unregister(p *kernel.Process, gone plugin) error {
 	return nil
 }
 
-// refuse notifies the registrar that its plugin is not registered, and is the error
-// of the attempt. K-REG-11
+// refuse notifies the registrar that its plugin is not registered, and returns the error of the
+// attempt. K-REG-11
 func (r *registrar) refuse(format string, args ...any) error {
 	why := fmt.Errorf(format, args...)
 	return errors.Join(why, r.notify(&registration.RegistrationStatus{Error: why.Error()}))

@@ -114,7 +114,8 @@ func TestFailuresOfTheHandshake(t *testing.T) {
 	}
 }
 
-// K-REG-7: a failed attempt is repeated whole, at the passes that follow 0.5, 1, 2, 4 ... s.
+// K-REG-7: a failed attempt is repeated from the beginning, at the passes that follow 0.5, 1, 2, 4
+// ... s.
 func TestAFailedHandshakeIsRepeatedWithBackoff(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
@@ -286,7 +287,8 @@ func TestAFailedReplacementWipesThePreviousRegistration(t *testing.T) {
 	assert.Empty(t, w.entries())
 }
 
-// K-REG-11: two sockets of one name pass validation at once; one loses at the second check.
+// K-REG-11: two sockets with one name pass validation at the same time; one of them fails at the
+// second check.
 func TestTheLoserOfARaceLeavesTheWinnerAlone(t *testing.T) {
 	lost := 0
 	for seed := range uint64(200) {
@@ -318,8 +320,8 @@ func TestTheLoserOfARaceLeavesTheWinnerAlone(t *testing.T) {
 	assert.Positive(t, lost, "no order of steps showed the race")
 }
 
-// K-TRACE-1: a driver registers for the first time, or comes back with the same node id and
-// topology. The kubelet writes the Node in both cases because of the topology.
+// K-TRACE-1: a driver registers for the first time, or again with the same node id and topology.
+// The kubelet writes the Node in both cases because of the topology.
 func TestTheStoryOfARegistration(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := newWorld(t)
@@ -343,15 +345,15 @@ func TestTheStoryOfARegistration(t *testing.T) {
 			story = append(story, what)
 		}
 		want := []string{"kubelet Registration/GetInfo", "kubelet Node/NodeGetInfo", "MODIFIED nodes", "MODIFIED csinodes", "kubelet Registration/NotifyRegistrationStatus true"}
-		if again { // a write that changes nothing is none, and the CSINode is as it should be
+		if again { // a write without a change does not count, and the CSINode is already correct
 			want = slices.Concat(want[:2], want[4:])
 		}
 		assert.Equal(t, want, story)
 	}
 }
 
-// K-TRACE-12: after a failed NodeGetInfo the whole registration is retried, a second, three and
-// about five seconds after the first attempt; each attempt leaves Node and CSINode unchanged.
+// K-TRACE-12: after a failed NodeGetInfo the whole registration is retried one, three and about
+// five seconds after the first attempt. No attempt changes the Node or the CSINode.
 func TestTheStoryOfARegistrationThatFails(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)

@@ -19,7 +19,7 @@ type plugin struct {
 	name    string
 }
 
-// actualState is the plugins that are registered, or about to be, by socket.
+// actualState is the set of plugins, by socket, that are or will soon be registered.
 type actualState map[string]plugin
 
 func (a actualState) has(socket string, created creation) bool {

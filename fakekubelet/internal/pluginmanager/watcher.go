@@ -17,7 +17,7 @@ func (m *Manager) watch() (stop func(), err error) {
 	if wire.InProcess(m.machine) {
 		return m.machine.Watch(m.registryDir(), m.see)
 	}
-	// Events of a disk may come from other threads.
+	// Events of a disk may arrive on other threads.
 	name := m.kubelet.Named("sockets of " + m.machine.Name())
 	return m.machine.Watch(m.registryDir(), func(e machine.Event) {
 		m.kubelet.Kernel.Arrive(name, func() { m.see(e) })

@@ -48,8 +48,8 @@ func URL(get *corev1.HTTPGetAction, host string, port int) string {
 
 func address(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// HTTP asks with GET, in the name of a kubelet of a version such as "1.36". Anything
-// from 200 to 399 is well.
+// HTTP sends a GET request with the user agent of a kubelet version such as "1.36". Anything from
+// 200 to 399 is well.
 func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HTTPHeader, version string) Answer {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// ipcOf returns the IPC namespace of a pod's programs, nil for the node's. The first of them makes
-// it. It is nil, too, where csisim may not make namespaces.
+// ipcOf returns the IPC namespace of a pod's programs, nil for the node's. The first program
+// creates it. It is also nil if csisim may not create namespaces.
 func (r *Runtime) ipcOf(pod *corev1.Pod) (*machine.IPC, error) {
 	s := r.sandboxes[pod.UID]
 	switch {

@@ -12,18 +12,18 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Networks are the networks of a node: its own, which pods with hostNetwork have, and one for each
-// other pod.
+// Networks are the networks of a node: one for the node and its pods with hostNetwork, and one for
+// each other pod.
 type Networks struct {
 	Node *machine.Network
 	// Pods are the addresses of pods. The first one is not used.
 	Pods netip.Prefix
-	// Join makes the network of a pod a part of the cluster's.
+	// Join connects the network of a pod to the cluster's network.
 	Join machine.Join
 }
 
-// Address is a pod's own address; it is not valid before its sandbox has a network, nor where
-// programs share csisim's network.
+// Address is a pod's own address. It is not valid before its sandbox has a network, or if programs
+// share csisim's network.
 func (r *Runtime) Address(uid types.UID) (at netip.Addr) {
 	if s := r.sandboxes[uid]; s != nil && s.network != nil {
 		return s.network.Address
@@ -31,13 +31,13 @@ func (r *Runtime) Address(uid types.UID) (at netip.Addr) {
 	return at
 }
 
-// MakeNetwork makes the network of a pod that has a sandbox.
+// MakeNetwork creates the network of a pod that has a sandbox.
 func (r *Runtime) MakeNetwork(pod *corev1.Pod) error {
 	_, err := r.networkOf(pod)
 	return err
 }
 
-// networkOf is the network that a pod's programs are in, nil for csisim's. The first of them makes
+// networkOf is the network of a pod's programs, nil for csisim's network. The first program creates
 // it.
 func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
 	networks := r.options.Networks
@@ -63,7 +63,7 @@ func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
 	}
 }
 
-// freeAddress is the next one after the latest that no pod has.
+// freeAddress is the next unused address after the latest one.
 func (r *Runtime) freeAddress() (netip.Addr, error) {
 	taken := map[netip.Addr]bool{r.options.Networks.Pods.Masked().Addr(): true, r.options.Networks.Pods.Masked().Addr().Next(): true}
 	for _, uid := range r.Pods() {
@@ -82,13 +82,13 @@ func (r *Runtime) freeAddress() (netip.Addr, error) {
 	return at, errors.New("failed to allocate for range 0: no IP addresses available in range set: " + r.options.Networks.Pods.String())
 }
 
-// Dialer returns the function with which programs in the container's pod connect.
+// Dialer returns the function by which programs in the container's pod connect.
 func (c *Program) Dialer() (machine.Dial, error) {
 	own, err := c.runtime.networkOf(c.pod)
 	return dialer(own), err
 }
 
-// Dialer returns the function with which the node connects.
+// Dialer returns the function by which the node connects.
 func (r *Runtime) Dialer() machine.Dial {
 	if r.options.Networks == nil {
 		return dialer(nil)
@@ -96,7 +96,7 @@ func (r *Runtime) Dialer() machine.Dial {
 	return dialer(r.options.Networks.Node)
 }
 
-// dialer returns the function with which programs in a network connect; nil is csisim's network.
+// dialer returns the function by which programs in a network connect; nil means csisim's network.
 func dialer(from *machine.Network) machine.Dial {
 	if from == nil {
 		return new(net.Dialer).DialContext

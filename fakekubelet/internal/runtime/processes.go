@@ -7,8 +7,8 @@ import (
 )
 
 // settleProcesses decides which processes the container's program sees. If the container has its
-// own root, these are the node's processes, those of the pod, those of the container that it was
-// added to, or its own.
+// own root, these are the node's processes, the pod's, those of the container to which it was
+// added, or its own.
 func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	share := c.pod.Spec.ShareProcessNamespace
 	switch {
@@ -21,7 +21,7 @@ func (c *Program) settleProcesses(root *machine.Root) (err error) {
 			return fmt.Errorf("target container %q is not running", c.Target)
 		}
 		root.Processes = target.process
-		// A program of this machine is one of the node's.
+		// A program of this machine runs among the node's processes.
 		root.HostProcesses = target.Command.Root == nil
 	case share != nil && *share:
 		root.Processes, err = c.runtime.holderOf(c)
@@ -29,8 +29,8 @@ func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	return err
 }
 
-// holderOf returns the program that holds the processes of a pod with containers that share them;
-// the first of these starts it.
+// holderOf returns the program that holds the process namespace that the containers of a pod share.
+// The first of these containers starts it.
 func (r *Runtime) holderOf(c *Program) (*machine.Process, error) {
 	s := r.sandboxes[c.pod.UID]
 	if s == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Program is a container over all its restarts: a program, or a record that runs nothing.
+// Program is a container across all its restarts: a program, or a record without a program.
 type Program struct {
 	runtime  *Runtime
 	record   bool
@@ -24,13 +24,13 @@ type Program struct {
 	changed  func()
 	Now      *Instance       // the latest instance; nil before the first
 	Before   *Instance       // the one before
-	Restarts int32           // how many instances came after the first
+	Restarts int32           // the number of restarts
 	Command  machine.Command // of the latest instance
-	// TerminationLog is a path of the node to which the next instance writes why it ends; empty
-	// without.
+	// TerminationLog is a path on the node. The next instance writes its termination message there;
+	// empty if it writes none.
 	TerminationLog string
-	// Target is the container with the processes that this ephemeral container sees; empty for its
-	// own.
+	// Target is the container with the processes that this ephemeral container can see; empty if it
+	// sees only its own.
 	Target string
 }
 
@@ -41,13 +41,13 @@ type Instance struct {
 	Code              int32
 	Reason, Message   string // of its end
 	Log               string // the host file with its output
-	termination       string // its termination log, a path of the node; empty without
+	termination       string // path of its termination log on the node; empty if it has none
 }
 
 // startError is the exit code of an instance that could not be started.
 const startError = 128
 
-// Program is the record of a pod's container, which is made when it is first asked for.
+// Program returns the record of a pod's container, and creates it at the first call.
 func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
 	name := spec.Name
 	all := r.programs[pod.UID]
@@ -77,7 +77,7 @@ func (r *Runtime) Forget(pod types.UID) {
 	}
 }
 
-// OnChange registers the function to be called at the end of the container, in place of the earlier
+// OnChange registers the function to call at the end of the container, and replaces the previous
 // one.
 func (c *Program) OnChange(f func()) { c.changed = f }
 
@@ -92,7 +92,7 @@ func (c *Program) Starts() int32 {
 // Running reports whether an instance runs.
 func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero() }
 
-// Start starts the next instance. A program that cannot be started has ended at once.
+// Start starts the next instance. A program that cannot be started counts as ended at once.
 func (c *Program) Start(command machine.Command) {
 	w, next := c.runtime.world, c.next()
 	c.Command = command
@@ -134,7 +134,7 @@ func (c *Program) id() string {
 
 func (c *Program) podName() string { return c.pod.Namespace + "/" + c.pod.Name }
 
-// end takes notice of the end of an instance.
+// end records the end of an instance.
 func (c *Program) end(i *Instance, code int32, outOfMemory bool) {
 	i.Finished, i.Code, i.Reason = c.runtime.world.Kernel.Now(), code, "Completed"
 	switch {
@@ -157,7 +157,7 @@ func (c *Program) Signal(signal syscall.Signal) {
 	case c.record:
 		c.end(c.Now, 0, false)
 	default:
-		_ = c.process.Signal(signal) // it may have ended by itself
+		_ = c.process.Signal(signal) // it may already have exited
 	}
 }
 
@@ -170,7 +170,7 @@ func (c *Program) Limit(l machine.Limits) error {
 	return c.process.Limit(l)
 }
 
-// Kill ends the program and all that it has started. A record ends at once, other programs end
+// Kill ends the program and all its child processes. A record ends at once, other programs end
 // later.
 func (c *Program) Kill() {
 	switch {
@@ -178,6 +178,6 @@ func (c *Program) Kill() {
 	case c.record:
 		c.end(c.Now, killedCode, false)
 	default:
-		_ = c.process.Signal(syscall.SIGKILL) // it may have ended by itself
+		_ = c.process.Signal(syscall.SIGKILL) // it may already have exited
 	}
 }

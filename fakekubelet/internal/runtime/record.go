@@ -15,13 +15,13 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// Life describes the ends of the instances of a container that is a record.
+// Life describes how the instances of a record container end.
 type Life struct {
 	Runs  time.Duration // how long an instance runs
 	Exits int32         // its exit code
 }
 
-// How a container ends with the power of its node, as the runtime reports it after the next boot.
+// The end of a container when its node loses power, as the runtime reports it after the next boot.
 const (
 	PowerLossCode   = 255
 	PowerLossReason = "Unknown"
@@ -39,14 +39,14 @@ func (r *Runtime) LifeOf(image string) *Life {
 	return &life
 }
 
-// HasInstances reports whether the instances of a pod's containers are known one by one.
+// HasInstances reports whether the instances of a pod's containers are recorded individually.
 func (r *Runtime) HasInstances(pod *corev1.Pod) bool { return len(r.programs[pod.UID]) > 0 }
 
 // IsRecord reports whether the container runs nothing.
 func (c *Program) IsRecord() bool { return c.record }
 
-// StartRecord starts the next instance of a container that is a record. It ends as life describes;
-// without a life it runs until it is stopped.
+// StartRecord starts the next instance of a container that is a record. It ends as life describes.
+// If life is nil, it runs until it is stopped.
 func (c *Program) StartRecord(life *Life, mounts []Mount) {
 	next := c.next()
 	c.runtime.recordContainer(c.pod, c.spec, mounts)
@@ -69,7 +69,7 @@ func (c *Program) endRecord(i *Instance, code int32) {
 }
 
 // Exit ends the running instance of a record, like a process that exits with a code. From then on
-// the kubelet starts and stops the containers of the pod one by one.
+// the kubelet starts and stops the containers of the pod individually.
 func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 	if r.sandboxes[pod.UID] == nil {
 		return errors.New("no container of the pod runs")
@@ -88,8 +88,8 @@ func (r *Runtime) Exit(pod *corev1.Pod, name string, code int32) error {
 	return nil
 }
 
-// splitRecords makes an instance of each container in a sandbox that started all containers at
-// once.
+// splitRecords creates an instance for each container in a sandbox that started all containers
+// together.
 func (r *Runtime) splitRecords(s *sandbox, pod *corev1.Pod) {
 	if r.HasInstances(pod) {
 		return
@@ -111,7 +111,7 @@ func containerNames(pod *corev1.Pod) (all []string) {
 	return all
 }
 
-// losePower ends the records of a pod with the power of their node.
+// losePower ends the records of a pod when their node loses power.
 func (r *Runtime) losePower(pod types.UID) {
 	for _, c := range r.runningPrograms(pod) {
 		if c.record {
@@ -120,8 +120,8 @@ func (r *Runtime) losePower(pod types.UID) {
 	}
 }
 
-// LostContainers reports whether containers of the pod ended with the power of the node, and the
-// pod has had no sandbox since.
+// LostContainers reports whether a loss of power ended containers of the pod, and the pod has had
+// no sandbox since.
 func (r *Runtime) LostContainers(pod types.UID) bool {
 	s := r.lost[pod]
 	if s == nil {
@@ -135,13 +135,13 @@ func (r *Runtime) LostContainers(pod types.UID) bool {
 	return len(s.running) > 0
 }
 
-// EndLost records, one by one, the ends of the containers that ended with the power of the node.
+// EndLost records individually the ends of the containers that a loss of power ended.
 func (r *Runtime) EndLost(pod *corev1.Pod) {
 	r.splitRecords(r.lost[pod.UID], pod)
 	r.losePower(pod.UID)
 }
 
-// runningPrograms lists the containers of a pod that run one by one, by their names.
+// runningPrograms lists the names of a pod's containers that run individually.
 func (r *Runtime) runningPrograms(pod types.UID) (running []*Program) {
 	for _, name := range slices.Sorted(maps.Keys(r.programs[pod])) {
 		if c := r.programs[pod][name]; c.Running() {

@@ -1,6 +1,6 @@
 // Package runtime is the container runtime of a node. Sandboxes and containers are records. A
 // container runs until it is stopped or until the end that its image declares. An image can also
-// name a program. It lives on the machine and outlives the kubelet.
+// name a program. It runs on the machine and outlives the kubelet.
 package runtime
 
 import (
@@ -26,7 +26,7 @@ type Runtime struct {
 	world     *component.World
 	node      string
 	sandboxes map[types.UID]*sandbox
-	// Those that ended with the node's power, until the pod has another.
+	// Sandboxes that ended with the node's power, until their pods have new ones.
 	lost     map[types.UID]*sandbox
 	options  Options
 	programs map[types.UID]map[string]*Program
@@ -36,18 +36,17 @@ type Runtime struct {
 
 // Options describe the containers. The zero value makes all of them records.
 type Options struct {
-	// Images are the programs that containers run: a path of the host by image, which
-	// may lack its tag.
+	// Images are the programs that containers run: a path of the host for each image, with or
+	// without its tag.
 	Images map[string]string
 	// RootFS are the root file systems of other images' containers.
 	RootFS map[string]RootFS
 	// Lives has the lives of records by their images. Default: they do not.
 	Lives map[string]Life
-	// RefuseUnmapped makes containers of further images fail as if they could not be pulled.
+	// RefuseUnmapped makes containers of other images fail as if their image could not be pulled.
 	// Default: they are records.
 	RefuseUnmapped bool
-	// Pull fetches further images. It is called on threads of its own. Default: they are not
-	// fetched.
+	// Pull fetches further images. It is called on separate threads. Default: they are not fetched.
 	Pull func(ctx context.Context, image string) (RootFS, error)
 	// Networks are the networks of programs. Default: csisim's own.
 	Networks *Networks
@@ -57,13 +56,13 @@ type Options struct {
 	LogDir string
 }
 
-// sandbox holds the facts about its pod that are in the labels of its containers.
+// sandbox holds the facts about its pod that real containers have as labels.
 type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	started                       time.Time
 	lost                          time.Time // when it ended with the node's power
-	running                       []string  // of a pod that started all containers at once
+	running                       []string  // of a pod that started all containers together
 	// Holds the process namespace that the containers share; nil without one.
 	holder *machine.Process
 	// The pod's own; nil until its first program starts.
@@ -99,7 +98,7 @@ func (r *Runtime) Running(uid types.UID) bool { return r.sandboxes[uid] != nil }
 // Pods are the pods that have a sandbox, sorted.
 func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxes)) }
 
-// Run starts the sandbox of a pod of records and all its containers.
+// Run starts the sandbox of a pod of records, and all its containers.
 func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	s := r.startSandbox(pod)
 	for i, c := range Containers(pod) {
@@ -111,7 +110,7 @@ func (r *Runtime) Run(pod *corev1.Pod, mounts func(*corev1.Container) []Mount) {
 	}
 }
 
-// RunSandbox starts the sandbox of a pod. The kubelet starts its containers one by one.
+// RunSandbox starts the sandbox of a pod. The kubelet starts its containers individually.
 func (r *Runtime) RunSandbox(pod *corev1.Pod) {
 	r.startSandbox(pod)
 	for _, c := range Containers(pod) {
@@ -140,7 +139,7 @@ func (r *Runtime) recordContainer(pod *corev1.Pod, c *corev1.Container, mounts [
 	r.record("CreateContainer", pod.Namespace+"/"+pod.Name, container)
 }
 
-// Containers are all that a pod's manifest names, in the order in which they start.
+// Containers are all containers in a pod's manifest, in the order in which they start.
 func Containers(pod *corev1.Pod) []*corev1.Container {
 	all := make([]*corev1.Container, 0, len(pod.Spec.InitContainers)+len(pod.Spec.Containers))
 	for i := range pod.Spec.InitContainers {
@@ -161,8 +160,8 @@ func (s *sandbox) pod() *metav1.PartialObjectMetadata {
 
 func (s *sandbox) podName() string { return s.namespace + "/" + s.name }
 
-// SupplementalGroups are the groups that a pod's processes have besides their own:
-// that of its volumes is one of them.
+// SupplementalGroups are the additional groups of a pod's processes, including the group of its
+// volumes.
 func SupplementalGroups(pod *corev1.Pod) []int64 {
 	context := pod.Spec.SecurityContext
 	if context == nil {
@@ -175,8 +174,8 @@ func SupplementalGroups(pod *corev1.Pod) []int64 {
 	return groups
 }
 
-// Stop stops a pod's containers and its sandbox; they exit at once with code 0. It returns the
-// metadata of the pod, nil if there was none, and the names of the containers.
+// Stop stops a pod's containers and its sandbox. They exit at once with code 0. It returns the
+// metadata of the pod (nil if there was none) and the names of the containers.
 func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, containers []string) {
 	s := r.sandboxes[uid]
 	if s == nil {
@@ -188,7 +187,7 @@ func (r *Runtime) Stop(uid types.UID) (pod *metav1.PartialObjectMetadata, contai
 		c.Kill() // the kubelet has not stopped it
 	}
 	if s.holder != nil {
-		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node
+		_ = s.holder.Signal(syscall.SIGKILL) // it may have ended with the node's power
 	}
 	s.leaveNamespaces()
 	for range s.running {

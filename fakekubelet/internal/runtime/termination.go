@@ -9,16 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// How much of a termination message is kept, in bytes, and of a log that takes its place, in bytes
-// and lines.
+// Limits of a termination message, in bytes, and of a log that replaces it, in bytes and lines.
 const (
 	maxMessage  = 4096
 	maxLog      = 2048
 	maxLogLines = 80
 )
 
-// message returns the container's message about its end, as the kubelet's getTerminationMessage
-// does: the end of its termination log or, if the policy permits it, of its output.
+// message returns the container's termination message, as the kubelet's getTerminationMessage does:
+// the end of its termination log or, if the policy permits it, the end of its output.
 func (c *Program) message(i *Instance) string {
 	if i.termination != "" {
 		text, err := c.runtime.options.Machine.ReadEnd(i.termination, maxMessage)

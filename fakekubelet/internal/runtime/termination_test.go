@@ -22,7 +22,7 @@ func TestTheTerminationMessageOfAContainer(t *testing.T) {
 		policy           corev1.TerminationMessagePolicy
 		code             int32
 		termination, log string
-		noFile           bool // as a program without a root file system
+		noFile           bool // a program without a root file system
 		want             string
 	}{
 		"its termination log":             {fallback, 1, "enough\n", "log\n", false, "enough\n"},

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Found returns the path of a command's first word, given as a path or found in the directories of
-// PATH; empty if the machine lacks the program.
+// Found returns the path of a command's first word, which is a path or a name in the directories of
+// PATH. It is empty if the machine lacks the program.
 func (r *Runtime) Found(word string, env []string) string {
 	if strings.Contains(word, "/") {
 		return r.there(word)
@@ -40,9 +40,9 @@ func searchPath(env []string) string {
 	return os.Getenv("PATH")
 }
 
-// names reports whether a word of a command means the program for which a container's image
-// stands. It does if it is the name of the program or of the image, or the first word of the
-// container's command.
+// names reports whether a word of a command means the program of a container's image. This holds
+// for the name of the program, the name of the image, and the first word of the container's
+// command.
 func names(word string, spec *corev1.Container, executable string) bool {
 	image, _, _ := strings.Cut(path.Base(spec.Image), "@")
 	image, _, _ = strings.Cut(image, ":")

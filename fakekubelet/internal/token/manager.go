@@ -34,8 +34,8 @@ func New(kubelet *component.Component) *Manager {
 	return &Manager{kubelet: kubelet, started: kubelet.Kernel.Now(), cache: map[string]*authenticationv1.TokenRequest{}}
 }
 
-// Get returns a token that is still good for a while, from the cache or from the
-// API server. If the request fails, an old token is used while it is valid. K-PUB-6
+// Get returns a token with sufficient remaining lifetime, from the cache or from the API server. If
+// the request fails, it returns the old token while that is valid. K-PUB-6
 func (m *Manager) Get(p *kernel.Process, account store.Key, asked *authenticationv1.TokenRequest) (*authenticationv1.TokenRequest, error) {
 	m.sweep()
 	key := identity(account, asked)
@@ -70,8 +70,8 @@ func identity(account store.Key, asked *authenticationv1.TokenRequest) string {
 	return fmt.Sprintf("%q/%q/%q/%d/%q/%q", account.Name, account.Namespace, strings.Join(asked.Spec.Audiences, ","), life, pod.Name, pod.UID)
 }
 
-// needsRefresh reports whether a token is a day old, or its last fifth has begun; chance makes
-// either up to ten seconds earlier.
+// needsRefresh reports whether a token is a day old, or its last fifth has begun. A random jitter
+// makes either limit up to ten seconds earlier.
 func (m *Manager) needsRefresh(t *authenticationv1.TokenRequest) bool {
 	const steps = 16
 	jitter := maxJitter * time.Duration(m.kubelet.Kernel.Choose(kernel.Jitter, steps, "token refresh")) / steps
@@ -88,7 +88,7 @@ func (m *Manager) expired(t *authenticationv1.TokenRequest) bool {
 func (m *Manager) sweep() {
 	now := m.kubelet.Kernel.Now()
 	swept := m.started.Add(now.Sub(m.started).Truncate(sweepPeriod))
-	// In any order: each is judged by itself.
+	// In any order: they are independent.
 	for key, t := range m.cache {
 		if swept.After(t.Status.ExpirationTimestamp.Time) {
 			delete(m.cache, key)

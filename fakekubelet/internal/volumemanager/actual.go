@@ -18,7 +18,7 @@ type actual struct {
 	ofPod   map[types.UID]ordered.Set[string]
 }
 
-// ternary is yes, no, or not known yet.
+// ternary is yes, no, or unknown.
 type ternary int
 
 const (
@@ -46,19 +46,19 @@ type held struct {
 	pods       ordered.Map[types.UID, *heldBy]
 	// reconstructed volumes never lose an uncertain device to a final error. K-ERR-3
 	reconstructed bool
-	// label is the SELinux label of its mount, empty for none; nil until it is decided. K-SEL-2
+	// label is the SELinux label of its mount; empty for no label, nil if it is not decided yet.
+	// K-SEL-2
 	label *string
 
-	// size is the size of the claim to which the volume has been expanded; zero until it is known.
-	// K-EXP-3
+	// size is the claim size to which the volume has been expanded; zero if it is unknown. K-EXP-3
 	size resource.Quantity
 	// devicePath is the device of a raw block volume. K-BLK-7
 	devicePath string
-	// inUseError: the driver cannot expand the volume while it is in use. K-EXP-13
+	// inUseError: the driver cannot expand a volume in use. K-EXP-13
 	inUseError bool
 	// expansionFailed: an expansion has failed for good. K-EXP-12
 	expansionFailed bool
-	// awaited is a claim with a status that has to change before expansion is tried again. K-EXP-7
+	// awaited is a claim that needs a status change before the next attempt to expand it. K-EXP-7
 	awaited *store.Watcher[*corev1.PersistentVolumeClaim]
 }
 
@@ -70,7 +70,7 @@ func (v *held) context() string {
 	return *v.label
 }
 
-// setDevice notes how far the volume is staged, and with which label.
+// setDevice records the staging state of the volume and its label.
 func (v *held) setDevice(state deviceState, label string) {
 	v.device = state
 	if label != "" {
@@ -99,7 +99,7 @@ func newActual() *actual {
 	return &actual{volumes: map[string]*held{}, ofPod: map[types.UID]ordered.Set[string]{}}
 }
 
-// attach enters a volume that is attached, or needs no attaching.
+// attach adds a volume that is attached, or needs no attaching.
 func (a *actual) attach(name string, spec *csi.Spec, attachable ternary) *held {
 	v := a.volumes[name]
 	if v == nil {
@@ -129,7 +129,7 @@ func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState, 
 	return by
 }
 
-// has reports whether the volume is published for a pod for sure, and need not be anew.
+// has reports whether the volume is certainly published for a pod and need not be published again.
 func (v *held) has(uid types.UID) bool {
 	by := v.pods.Get(uid)
 	return by != nil && by.state != uncertain && !by.remount

@@ -80,7 +80,7 @@ type noPods struct{ Pods }
 
 func (noPods) VolumesChanged(types.UID) {}
 
-// reconstructedVolume returns the state of a kubelet after it has read its disk.
+// reconstructedVolume returns the state of a kubelet after it has scanned its disk.
 func reconstructedVolume() (*actual, *held) {
 	a := newActual()
 	v := a.attach("v", &csi.Spec{}, unknown)

@@ -19,7 +19,8 @@ type desired struct {
 	volumes map[string]*wanted
 	ofPod   map[types.UID]ordered.Set[string] // the inverse: volume names by pod
 	errors  map[types.UID][]string
-	// others are pod volumes that other plugins of the kubelet mount, unseen and at once.
+	// others are pod volumes that other plugins of the kubelet mount, immediately and without a
+	// trace.
 	others map[types.UID]ordered.Set[string]
 }
 
@@ -27,26 +28,26 @@ type desired struct {
 type wanted struct {
 	name          string
 	attachable    bool   // decided when the volume is first wanted. K-DSW-12
-	reportedInUse bool   // the API server has it in volumesInUse. K-DSW-14
+	reportedInUse bool   // the API server lists it in volumesInUse. K-DSW-14
 	labels        labels // those of the first pod. K-SEL-3
 	// size is the volume's size when a pod was last looked at. K-EXP-2
 	size resource.Quantity
 	// newest is its size now.
 	newest resource.Quantity
 	pods   ordered.Map[types.UID, *wantedBy]
-	// lastTurn is the pod for which the volume was mounted or expanded last. K-RACE-22
+	// lastTurn is the pod for which the volume was last mounted or expanded. K-RACE-22
 	lastTurn types.UID
-	// grown reports a change of the volume that the next sync of a pod will find.
+	// grown reports that the volume has grown, which the next sync of a pod will notice.
 	grown *store.Watcher[*corev1.PersistentVolume]
 }
 
-// wantedBy is one pod's wish for a volume; pods may have different specs of one volume. K-PATH-9
+// wantedBy is the use of a volume by one pod. Pods may have different specs of one volume. K-PATH-9
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec
 	since       time.Duration // when the wish came up, for metrics
 	label       string        // the SELinux label to mount with
-	volumeNames []string      // pod.spec.volumes[].name; several if they name one claim
+	volumeNames []string      // pod.spec.volumes[].name; several if they use one claim
 }
 
 func newDesired() *desired {
@@ -72,15 +73,15 @@ func (w *wanted) hasGrown() bool {
 	return w.newest.Cmp(w.size) > 0
 }
 
-// addVolume enters a volume that no pod has wanted so far.
+// addVolume adds a volume that no pod has used so far.
 func (d *desired) addVolume(name string, attachable bool, l labels) *wanted {
 	v := &wanted{name: name, attachable: attachable, labels: l}
 	d.volumes[name] = v
 	return v
 }
 
-// add notes that a pod wants a volume, and reports whether it did not before. The
-// pod's newest spec counts.
+// add records that a pod uses a volume, and reports whether this is new. The pod's newest spec
+// counts.
 func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.Spec, now time.Duration) (isNew bool) {
 	by := &wantedBy{pod: pod, spec: spec, since: now, label: v.labels.mount, volumeNames: []string{volumeName}}
 	was := v.pods.Get(pod.UID)
@@ -94,7 +95,7 @@ func (d *desired) add(v *wanted, pod *corev1.Pod, volumeName string, spec *csi.S
 	return was == nil
 }
 
-// refresh replaces an older state of a pod, so that no other part of the kubelet holds it any more.
+// refresh replaces an older state of a pod, so that no other part of the kubelet retains it.
 func (d *desired) refresh(pod *corev1.Pod) {
 	for _, name := range d.ofPod[pod.UID] {
 		d.wants(name, pod.UID).pod = pod
@@ -119,7 +120,7 @@ func (d *desired) remove(name string, pod types.UID) {
 	}
 }
 
-// wantsAs reports whether a volume is desired with its current mount: if it is mounted with another
+// wantsAs reports whether a volume is desired with its current mount. If it is mounted with another
 // SELinux label, it must be unmounted first. K-REC-4, K-REC-6
 func (d *desired) wantsAs(name string, v *held) bool {
 	w := d.volumes[name]
@@ -134,7 +135,7 @@ func (d *desired) wants(name string, pod types.UID) *wantedBy {
 	return v.pods.Get(pod)
 }
 
-// fail keeps an error for the next wait for the pod; about ten distinct ones are kept. K-DSW-10
+// fail keeps an error for the next wait of the pod. About ten distinct errors are kept. K-DSW-10
 func (d *desired) fail(pod types.UID, err error) {
 	const kept = 10
 	if all := d.errors[pod]; len(all) <= kept && !slices.Contains(all, err.Error()) {

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// exhausted returns a driver without room on this node for a volume that the pod still waits for;
-// empty for none. It considers only drivers that have their limit refreshed. K-ALLOC-3
+// exhausted returns a driver that has no room on this node for a volume of the waiting pod; empty
+// if there is none. It considers only drivers with refreshed limits. K-ALLOC-3
 func (m *Manager) exhausted(p *kernel.Process, pod *corev1.Pod, unattached []string) string {
 	for _, name := range slices.Clone(m.desired.ofPod[pod.UID]) {
 		by := m.desired.wants(name, pod.UID)

@@ -76,8 +76,8 @@ func (m *Manager) failExpansion(by *wantedBy, err error) error {
 	return m.fail(by, "VolumeResizeFailed", "NodeExpandVolume.NodeExpandVolume failed", err)
 }
 
-// expandDuringMount expands a volume that has just been published, if the claim
-// says that it is too small. K-EXP-1, K-EXP-3
+// expandDuringMount expands a volume that has just been published, if the claim requests a larger
+// size. K-EXP-1, K-EXP-3
 func (m *Manager) expandDuringMount(p *kernel.Process, v *held, by *wantedBy, path, staging string) error {
 	if !by.spec.HasClaim() {
 		return nil
@@ -100,7 +100,8 @@ func (m *Manager) expandDuringMount(p *kernel.Process, v *held, by *wantedBy, pa
 	return err
 }
 
-// tellReadOnly emits that a read-only volume is not expanded; that is no error. K-EXP-4
+// tellReadOnly emits an event that a read-only volume is not expanded, which is not an error.
+// K-EXP-4
 func (m *Manager) tellReadOnly(by *wantedBy, claim *corev1.PersistentVolumeClaim) {
 	for _, about := range []store.Object{by.pod, claim} {
 		m.kubelet.Event(about, corev1.EventTypeWarning, "FileSystemResizeFailed",
@@ -108,8 +109,8 @@ func (m *Manager) tellReadOnly(by *wantedBy, claim *corev1.PersistentVolumeClaim
 	}
 }
 
-// run expands the volume, in the way of a resizer that can recover from failures, or in the way of
-// an old one, depending on the claim. It reports whether nothing is left to do. K-EXP-5
+// run expands the volume. Depending on the claim, it follows the protocol of a resizer that can
+// recover from failures, or that of an old one. It reports whether nothing is left to do. K-EXP-5
 func (x *expansion) run() (done bool, err error) {
 	if resizeStatus(x.claim) == "" && x.claim.Status.AllocatedResources == nil {
 		return x.legacy()
@@ -118,8 +119,7 @@ func (x *expansion) run() (done bool, err error) {
 	return x.recovering()
 }
 
-// legacy asks the driver without an event, and writes the claim only in
-// the end. K-EXP-16
+// legacy calls the driver without an event, and writes the claim only at the end. K-EXP-16
 func (x *expansion) legacy() (done bool, err error) {
 	err = x.csi.NodeExpand(x.process, x.target)
 	switch {
@@ -141,8 +141,8 @@ func (x *expansion) legacy() (done bool, err error) {
 	return true, nil
 }
 
-// recovering continues only if the claim's status allows it, and writes the state of the expansion.
-// K-EXP-6, K-EXP-9
+// recovering continues only if the claim's status permits it, and writes the state of the
+// expansion. K-EXP-6, K-EXP-9
 func (x *expansion) recovering() (done bool, err error) {
 	allowed, updated := x.precheck()
 	if !allowed {
@@ -169,8 +169,8 @@ func (x *expansion) recovering() (done bool, err error) {
 	return true, nil
 }
 
-// precheck: updated says that the claim has the size already, so that only volumes
-// of many nodes may still need expansion here. K-EXP-6
+// precheck: updated means that the claim already has the size. Then only volumes on several nodes
+// may still need expansion here. K-EXP-6
 func (x *expansion) precheck() (allowed, updated bool) {
 	status, has := resizeStatus(x.claim), storageOf(x.claim.Status.Capacity)
 	updated = has.Cmp(x.target.Size) >= 0 && status == ""
@@ -180,8 +180,8 @@ func (x *expansion) precheck() (allowed, updated bool) {
 	return status == corev1.PersistentVolumeClaimNodeResizePending || status == corev1.PersistentVolumeClaimNodeResizeInProgress, updated
 }
 
-// failed records the driver's answer, and returns the rest of the error: a volume that is in use is
-// not tried again. K-EXP-11, K-EXP-12, K-EXP-13
+// failed records the driver's answer, and returns the remaining error. A volume in use is not
+// retried. K-EXP-11, K-EXP-12, K-EXP-13
 func (x *expansion) failed(err error) error {
 	if csi.IsFinal(err) {
 		wants := storageOf(x.claim.Spec.Resources.Requests)
@@ -204,8 +204,8 @@ func (x *expansion) reportExpanded() {
 	}
 }
 
-// awaitClaim makes the volume wait until its claim changes: the real kubelet reads
-// it ten times a second. K-EXP-7
+// awaitClaim makes the volume wait until its claim changes. The real kubelet reads it ten times a
+// second instead. K-EXP-7
 func (m *Manager) awaitClaim(v *held, claim *corev1.PersistentVolumeClaim) {
 	v.awaited = store.Watch[*corev1.PersistentVolumeClaim](m.kubelet.Cache, store.ByKey(store.KeyOf(claim)))
 	for v.awaited.Len() > 0 { // the claim, if it is already known

@@ -1,5 +1,5 @@
-// Package volumemanager is the kubelet's volume manager. It gathers the wanted volumes of pods
-// (desired state of world), tracks the mounted ones (actual state of world) and starts the
+// Package volumemanager is the kubelet's volume manager. It collects the volumes that pods need
+// (desired state of world), tracks the mounted volumes (actual state of world), and starts
 // operations that turn the actual into the desired state.
 package volumemanager
 
@@ -17,26 +17,26 @@ import (
 
 // Pods gives access to the state of the pod workers.
 type Pods interface {
-	// Pod returns a pod of this node in its known state, until it is deleted from the API or has
-	// been replaced.
+	// Pod returns the known state of a pod on this node, until the pod is deleted from the API or
+	// replaced.
 	Pod(uid types.UID) (*corev1.Pod, bool)
 	// Listed reports whether all pods of the node are known.
 	Listed() bool
 	// Terminating reports whether the pod's containers should stop. K-DSW-3
 	Terminating(uid types.UID) bool
-	// RuntimeGone reports whether its containers have stopped for good, or the
-	// kubelet does not know the pod. K-POD-5
+	// RuntimeGone reports whether the pod's containers have stopped permanently, or the kubelet
+	// does not know the pod. K-POD-5
 	RuntimeGone(uid types.UID) bool
-	// VolumesChanged wakes the worker or the clean-up that waits, as there is news about the pod's
-	// volumes.
+	// VolumesChanged wakes the worker or clean-up that waits for the pod's volumes, because their
+	// state has changed.
 	VolumesChanged(uid types.UID)
 }
 
 // Options describe the node.
 type Options struct {
-	// SELinux says that it enforces SELinux.
+	// SELinux means that the node enforces SELinux.
 	SELinux bool
-	// Migration are the in-tree plugins as the kubelet treats them.
+	// Migration has the stages of the migration of in-tree plugins in this kubelet.
 	Migration migration.Plugins
 }
 
@@ -73,8 +73,8 @@ func Start(kubelet *component.Component, plugin *csi.Plugin, pods Pods, o Option
 	return m
 }
 
-// PodChanged makes the populator look at a pod: it is new, changed, terminating,
-// or its containers have stopped.
+// PodChanged makes the populator process a pod: it is new, changed or terminating, or its
+// containers have stopped.
 func (m *Manager) PodChanged(uid types.UID) {
 	if pod, ok := m.pods.Pod(uid); ok {
 		m.desired.refresh(pod)
@@ -85,8 +85,8 @@ func (m *Manager) PodChanged(uid types.UID) {
 // PodsListed notifies the populator that all pods are known. K-DSW-1
 func (m *Manager) PodsListed() { m.populator.process.Wake() }
 
-// NodeChanged makes the volumes look again that the Node object may have kept
-// waiting: for their attachment, or for labels that they need. K-ATT-4, K-OP-9
+// NodeChanged rechecks the volumes that may wait for the Node object: for their attachment, or for
+// labels. K-ATT-4, K-OP-9
 func (m *Manager) NodeChanged() {
 	// In any order: a pass sorts its volumes.
 	for name, w := range m.desired.volumes {
@@ -100,7 +100,7 @@ func (m *Manager) NodeChanged() {
 func (m *Manager) OnInUseChanged(f func()) { m.onInUse = f }
 
 // VolumesInUse returns the list for node.status.volumesInUse: attachable volumes that are desired
-// or mounted. ok is false until the reconciler has found all mounted ones. K-REC-11, K-ATT-2
+// or mounted. ok is false until the reconciler has found all mounted volumes. K-REC-11, K-ATT-2
 func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	if !m.reconciler.synced {
 		return nil, false
@@ -119,8 +119,8 @@ func (m *Manager) VolumesInUse() (names []corev1.UniqueVolumeName, ok bool) {
 	return slices.Compact(names), true
 }
 
-// MarkReportedInUse stores the list that the API server now has, and overwrites every flag.
-// K-DSW-14, K-ATT-3
+// MarkReportedInUse stores the list that the API server now has, and sets or clears the flag of
+// every volume. K-DSW-14, K-ATT-3
 func (m *Manager) MarkReportedInUse(names []corev1.UniqueVolumeName) {
 	reported := map[string]bool{}
 	for _, name := range names {
@@ -135,8 +135,7 @@ func (m *Manager) MarkReportedInUse(names []corev1.UniqueVolumeName) {
 	}
 }
 
-// ReportedInUse reports whether every wanted volume that is attached before use
-// is known to have been reported in use.
+// ReportedInUse reports whether all desired volumes that need attaching have been reported in use.
 func (m *Manager) ReportedInUse() bool {
 	for _, v := range m.desired.volumes {
 		if v.attachable && !v.reportedInUse {
@@ -146,7 +145,7 @@ func (m *Manager) ReportedInUse() bool {
 	return true
 }
 
-// SpecOf is the volume behind a pod volume's name; nil if it is not wanted.
+// SpecOf is the volume with a name in the pod; nil if it is not desired.
 func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	for _, name := range m.desired.ofPod[uid] {
 		if by := m.desired.wants(name, uid); slices.Contains(by.volumeNames, volumeName) {
@@ -156,8 +155,7 @@ func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	return nil
 }
 
-// Mounted are the volumes that a pod wants and has mounted for sure, by their
-// names in the pod. K-STAT-2
+// Mounted are the volumes of a pod that are certainly mounted, by their names in the pod. K-STAT-2
 func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 	specs := map[string]*csi.Spec{}
 	for _, name := range m.desired.ofPod[uid] {
@@ -172,8 +170,8 @@ func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 	return specs
 }
 
-// NeedsSyncs reports whether regular syncs of a pod affect its volumes: a driver requires one of
-// them to be published again. K-PUB-16
+// NeedsSyncs reports whether regular syncs of a pod affect its volumes, because a driver requires
+// one of them to be republished. K-PUB-16
 func (m *Manager) NeedsSyncs(uid types.UID) bool {
 	for _, name := range m.desired.ofPod[uid] {
 		if m.republishes(m.desired.wants(name, uid).spec.Driver()) {
@@ -183,8 +181,7 @@ func (m *Manager) NeedsSyncs(uid types.UID) bool {
 	return false
 }
 
-// HasGrown reports whether the next sync of a pod will find a volume bigger than
-// it was. K-EXP-2
+// HasGrown reports whether the next sync of a pod will find a larger volume. K-EXP-2
 func (m *Manager) HasGrown(uid types.UID) bool {
 	for _, name := range m.desired.ofPod[uid] {
 		if w := m.desired.volumes[name]; !w.pods.Get(uid).spec.ReadOnly && w.hasGrown() {
@@ -194,7 +191,7 @@ func (m *Manager) HasGrown(uid types.UID) bool {
 	return false
 }
 
-// changed wakes all parts that depend on the state of a volume and of pods' use of it.
+// changed wakes everything that depends on the state of a volume and of its mounts for pods.
 func (m *Manager) changed(name string, pods ...types.UID) {
 	m.reconciler.look(name)
 	for _, uid := range pods {

@@ -8,8 +8,8 @@ import (
 )
 
 // prepareMap is the part of map_volume that happens in the reconciler itself, before any backoff is
-// looked at. Failures here are not tried anew at each pass, as in reality, but when something has
-// changed. K-OP-9, K-BLK-1
+// looked at. Unlike in reality, failures here are not retried in each pass but only after a change.
+// K-OP-9, K-BLK-1
 func (r *reconciler) prepareMap(p *kernel.Process, by *wantedBy) bool {
 	if err := r.nodeAffinity(by.spec); err != nil {
 		r.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMount", "MapVolume.NodeAffinity check failed for volume %q : %v", by.spec.Name, err)

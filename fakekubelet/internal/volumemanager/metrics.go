@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// observeOperation counts an operation that has ended; spec is nil if only a directory of its
-// volume is known. After a restart it is not known whether a volume belongs to an in-tree plugin,
-// until the volume is mounted. K-MET-1, K-MIG-2
+// observeOperation counts a finished operation. spec is nil if only a directory of its volume is
+// known. After a restart it is unknown whether a volume belongs to an in-tree plugin, until the
+// volume is mounted. K-MET-1, K-MIG-2
 func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Duration, err error) {
 	plugin, migrated := volume.Plugin, false
 	if spec != nil {
@@ -19,15 +19,14 @@ func (m *Manager) observeOperation(name string, spec *csi.Spec, took time.Durati
 	operation.Observe(&m.kubelet.Metrics, name, plugin, migrated, took, err)
 }
 
-// observeMount measures the time that a pod has waited for a file system, since it was first
-// wanted. K-MET-2
+// observeMount measures how long a pod has waited for a file system since it first needed it.
+// K-MET-2
 func (m *Manager) observeMount(by *wantedBy) {
 	m.kubelet.Metrics.Observe("volume_operation_total_seconds", operation.LatencyBounds, m.kubelet.Kernel.Elapsed()-by.since,
 		"plugin_name", volume.MetricsName(by.spec.Driver()), "operation_name", "overall_volume_mount")
 }
 
-// collect reports the number of volumes of each driver that pods want, and that are mounted.
-// K-MET-5
+// collect reports how many volumes of each driver pods need, and how many are mounted. K-MET-5
 func (m *Manager) collect(set func(name string, value float64, labels ...string)) {
 	wants, has := map[string]int{}, map[string]int{}
 	// Pods are counted in any order.

@@ -69,8 +69,8 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 	return nil
 }
 
-// markUncertain: published, but not big enough for the pod, even if it was mounted
-// before. K-MNT-6
+// markUncertain: published, but not large enough for the pod, even if it was mounted before.
+// K-MNT-6
 func (m *Manager) markUncertain(v *held, by *wantedBy) {
 	m.actual.setPod(v, by.pod.UID, by.spec, uncertain, by.label).remount = false
 	m.changed(v.name, by.pod.UID)
@@ -88,7 +88,7 @@ func (m *Manager) failMount(by *wantedBy, step string, err error) error {
 	return m.fail(by, "FailedMount", "MountVolume."+step+" failed", err)
 }
 
-// fail emits an event that says which step of an operation has failed, and why.
+// fail emits an event that names the failed step of an operation and the reason.
 func (m *Manager) fail(by *wantedBy, reason, what string, err error) error {
 	m.kubelet.Event(by.pod, corev1.EventTypeWarning, reason, "%s for volume %q : %v", what, by.spec.Name, err)
 	return err
@@ -99,8 +99,8 @@ func exclusive(spec *csi.Spec) bool {
 	return spec.PV != nil && slices.Equal(spec.PV.Spec.AccessModes, []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod})
 }
 
-// keepsDirs reports whether a final error keeps the directories: those of a remount and of a
-// reconstructed volume are kept. K-PUB-10, K-RECON-9
+// keepsDirs reports whether directories stay after a final error, as for a remount or a
+// reconstructed volume. K-PUB-10, K-RECON-9
 func (v *held) keepsDirs(by *wantedBy) bool {
 	held := v.pods.Get(by.pod.UID)
 	return held != nil && (held.reconstructed || held.state == mounted)

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// usedVolumes are the pod volumes that some container mounts, or uses as a device. K-DSW-5
+// usedVolumes are the pod volumes that some container mounts or uses as a device. K-DSW-5
 func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	mounts, devices = map[string]bool{}, map[string]bool{}
 	add := func(m []corev1.VolumeMount, d []corev1.VolumeDevice) {
@@ -38,8 +38,8 @@ func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	return mounts, devices
 }
 
-// spec resolves a pod volume, and returns the claim to which it is bound; nil without an error for
-// a volume of another type than CSI.
+// spec resolves a pod volume, and returns the claim to which it is bound. For a volume that is not
+// a CSI volume, it returns nil without an error.
 func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, mounted, device bool) (*csi.Spec, *corev1.PersistentVolumeClaim, error) {
 	if v.CSI != nil {
 		return &csi.Spec{Name: v.Name, Inline: v.CSI, ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, nil, nil
@@ -92,7 +92,7 @@ func (po *populator) claimed(p *kernel.Process, pod *corev1.Pod, key store.Key, 
 	return pv, pvc, nil
 }
 
-// boundClaim reads a claim live, and rejects an unbound one. K-DSW-6
+// boundClaim reads a claim from the API, and rejects an unbound one. K-DSW-6
 func (po *populator) boundClaim(p *kernel.Process, key store.Key) (*corev1.PersistentVolumeClaim, error) {
 	pvc, err := component.Live[*corev1.PersistentVolumeClaim](p, po.kubelet, key)
 	switch {

@@ -23,11 +23,11 @@ type populator struct {
 	*Manager
 	process *kernel.Process
 	dirty   map[types.UID]bool
-	// processed says, for each observed pod, whether it needs no further work.
+	// processed tells, for each observed pod, whether it needs no further work.
 	processed map[types.UID]bool
-	// passed says that one pass has seen all pods: unmounting may begin. K-REC-3
+	// passed is set after a pass over all pods: then unmounting may begin. K-REC-3
 	passed bool
-	// locked says that a lookup of a CSIDriver is in progress. K-VM-2
+	// locked is set while a CSIDriver is being looked up. K-VM-2
 	locked bool
 }
 
@@ -42,7 +42,7 @@ func (po *populator) look(uid types.UID) {
 	}
 }
 
-// reprocess makes the next pass look at the pod's volumes anew. K-DSW-4
+// reprocess makes the next pass process the pod's volumes again. K-DSW-4
 func (po *populator) reprocess(uid types.UID) {
 	po.processed[uid] = false
 	po.look(uid)
@@ -65,7 +65,7 @@ func (po *populator) start() {
 	})
 }
 
-// pass adds the volumes of new pods, then removes those of finished ones. K-DSW-2
+// pass adds the volumes of new pods, then removes the volumes of finished pods. K-DSW-2
 func (po *populator) pass(p *kernel.Process) {
 	listed := po.pods.Listed()
 	uids := sortedKeys(po.dirty)
@@ -82,7 +82,7 @@ func (po *populator) pass(p *kernel.Process) {
 	}
 }
 
-// add is about pods that are not on their way out; before the first full pass also about those with
+// add is for pods that are not terminating. Before the first full pass, it is also for pods with
 // containers that may still run. K-DSW-3
 func (po *populator) add(p *kernel.Process, uid types.UID) {
 	pod, ok := po.pods.Pod(uid)
@@ -105,8 +105,8 @@ func (po *populator) add(p *kernel.Process, uid types.UID) {
 	po.pods.VolumesChanged(uid)
 }
 
-// wantAll enters the volumes that the pod's containers use, and reports whether
-// all of them could be looked up. K-DSW-5
+// wantAll adds the volumes that the pod's containers use, and reports whether all of them could be
+// looked up. K-DSW-5
 func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 	mounts, devices := usedVolumes(pod)
 	all := true
@@ -132,7 +132,7 @@ func (po *populator) wantAll(p *kernel.Process, pod *corev1.Pod) bool {
 }
 
 // awaitDrivers makes both loops wait, since the desired state is locked while a CSIDriver is looked
-// up: for the first volume of a kubelet with an informer that has not synced. K-VM-2, K-RACE-36
+// up. This happens for the first volume of a kubelet with an unsynced informer. K-VM-2, K-RACE-36
 func (po *populator) awaitDrivers(p *kernel.Process) {
 	po.locked = true
 	po.kubelet.AwaitLater(p)
@@ -168,8 +168,8 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 	return nil
 }
 
-// mountRequested returns the time of the pod's wish. It is renewed at each pass for a driver that
-// requires republishing. K-MET-2
+// mountRequested returns the time of the pod's wish. If the driver requires republishing, each pass
+// renews it. K-MET-2
 func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
 	if was := w.pods.Get(pod.UID); was != nil && !po.republishes(spec.Driver()) {
 		return was.since
@@ -177,8 +177,8 @@ func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) 
 	return po.kubelet.Kernel.Elapsed()
 }
 
-// noteSizes takes notice of the volume's size and, if nothing is known of it so
-// far, of the claim's. K-DSW-11
+// noteSizes records the volume's size and, if the claim's size is still unknown, the claim's size.
+// K-DSW-11
 func (po *populator) noteSizes(w *wanted, spec *csi.Spec, claim *corev1.PersistentVolumeClaim) {
 	size := storageOf(spec.PV.Spec.Capacity)
 	if size.Cmp(w.size) != 0 {
@@ -190,8 +190,8 @@ func (po *populator) noteSizes(w *wanted, spec *csi.Spec, claim *corev1.Persiste
 	}
 }
 
-// watchSize wakes the volume's pods when it has grown: a regular sync will find
-// that out. K-EXP-2
+// watchSize wakes the volume's pods when it has grown, because a regular sync will notice that.
+// K-EXP-2
 func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
 	if spec.PV == nil {
 		return
@@ -205,8 +205,7 @@ func (po *populator) watchSize(w *wanted, spec *csi.Spec) {
 	})
 }
 
-// remount flags the pod's volumes if their driver requires them to be published anew. K-DSW-10,
-// K-PUB-16
+// remount marks the pod's volumes for republishing if their driver requires it. K-DSW-10, K-PUB-16
 func (po *populator) remount(uid types.UID) {
 	for _, name := range po.actual.ofPod[uid] {
 		if by := po.actual.pod(name, uid); po.republishes(by.spec.Driver()) {
@@ -221,8 +220,8 @@ func (m *Manager) republishes(driver string) bool {
 	return ok && d.Spec.RequiresRepublish != nil && *d.Spec.RequiresRepublish
 }
 
-// driverChanged applies a changed CSIDriver to wanted volumes: attachable volumes may turn
-// non-attachable, never the reverse; pods may need regular syncs. K-DSW-12, K-RACE-37
+// driverChanged applies a changed CSIDriver to desired volumes. Attachable volumes may become
+// non-attachable, never the reverse. Pods may need regular syncs. K-DSW-12, K-RACE-37
 func (po *populator) driverChanged(driver string) {
 	for _, name := range sortedKeys(po.desired.volumes) {
 		w := po.desired.volumes[name]
@@ -239,7 +238,7 @@ func (po *populator) driverChanged(driver string) {
 	}
 }
 
-// remove removes a pod's volumes from the desired state once its containers have stopped; a volume
+// remove removes a pod's volumes from the desired state when its containers have stopped. A volume
 // that was never mounted stays until the pod object is deleted. K-DSW-13
 func (po *populator) remove(uid types.UID) {
 	if !po.pods.RuntimeGone(uid) {

@@ -26,7 +26,7 @@ const driverName = "disk.csi.example.com"
 
 var oneGi = resource.NewQuantity(1<<30, resource.BinarySI)
 
-// pods stands for the pod workers in a test.
+// pods replaces the pod workers in a test.
 type pods struct {
 	known map[types.UID]*corev1.Pod
 	over  map[types.UID]bool // containers have stopped
@@ -86,7 +86,7 @@ func (w *world) pod(uid types.UID) {
 	w.PodChanged(uid)
 }
 
-// bind makes the claim and the volume that it is bound to.
+// bind creates a claim and the volume bound to it.
 func (w *world) bind() {
 	w.t.Helper()
 	modes, size := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, corev1.ResourceList{corev1.ResourceStorage: *oneGi}
@@ -110,7 +110,7 @@ func (w *world) bind() {
 var unique = volume.UniqueName(driverName, "h")
 
 // K-RACE-17, K-DSW-10: a pod with volumes that cannot be looked up is processed in every pass until
-// its worker first requests it, and then once for each request.
+// its worker first requests it. Then it is processed once for each request.
 func TestAPodWithoutAnEarlierRequest(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		w := newWorld(t)
@@ -130,8 +130,8 @@ func TestAPodWithoutAnEarlierRequest(t *testing.T) {
 	}
 }
 
-// K-DSW-2: a pass adds before it removes. When one pod takes over from another within a
-// pass the volume stays wanted: it stays reported in use.
+// K-DSW-2: a pass adds before it removes. When one pod takes over from another within a pass, the
+// volume stays desired and therefore reported in use.
 func TestAPodThatTakesOverFromAnother(t *testing.T) {
 	for name, pause := range map[string]time.Duration{"within a pass": 0, "after it": 200 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -153,11 +153,12 @@ func TestAPodThatTakesOverFromAnother(t *testing.T) {
 	}
 }
 
-// K-REC-11: the attachable volumes among the desired and the mounted ones, sorted, each once.
+// K-REC-11: the attachable volumes among the desired and the mounted ones, sorted and without
+// duplicates.
 func TestVolumesInUse(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		desired map[string]bool // by name, whether they need attaching
+		desired map[string]bool // by name: whether they need attaching
 		actual  map[string]ternary
 		want    []corev1.UniqueVolumeName
 	}{

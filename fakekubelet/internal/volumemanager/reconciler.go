@@ -14,18 +14,18 @@ import (
 // reconcilerPeriod is the pause between two passes. K-REC-1
 const reconcilerPeriod = 100 * time.Millisecond
 
-// reconciler starts operations. A pass looks at the volumes with changes, and at those with a
-// backoff that has ended.
+// reconciler starts operations. A pass processes the volumes with changes, and those with an
+// expired backoff.
 type reconciler struct {
 	*Manager
 	process *kernel.Process
 	dirty   map[string]bool
 	retries map[string]time.Duration // when a volume in backoff is due
-	// lost are volumes on disk of which nothing is known.
+	// lost are volumes on disk that could not be reconstructed.
 	lost []csi.Lost
 	// unchecked: reconstructed volumes still wait for the node's status. K-RECON-6
 	unchecked bool
-	// synced: a pass has been made in which nothing was unchecked. K-ATT-2
+	// synced: there has been a pass in which nothing was unchecked. K-ATT-2
 	synced bool
 }
 
@@ -120,8 +120,8 @@ func (r *reconciler) pass(p *kernel.Process) {
 // readyToUnmount reports whether the pods and the node's status are known. K-REC-3
 func (r *reconciler) readyToUnmount() bool { return r.populator.passed && !r.unchecked }
 
-// run starts an operation, or remembers when it may be tried again; a refusal emits
-// no event. K-REC-7, K-OP-8
+// run starts an operation, or records the time of the next attempt. A refusal emits no event.
+// K-REC-7, K-OP-8
 func (r *reconciler) run(key operation.Key, name string, spec *csi.Spec, body func(*kernel.Process) error) {
 	begin := r.kubelet.Kernel.Elapsed()
 	measured := func(p *kernel.Process) error {
@@ -138,8 +138,8 @@ func (r *reconciler) run(key operation.Key, name string, spec *csi.Spec, body fu
 	}
 }
 
-// unmountVolume unmounts a volume for pods that no longer want it, or want it mounted in another
-// way. K-REC-4
+// unmountVolume unmounts a volume for pods that no longer use it, or that need another mount of it.
+// K-REC-4
 func (r *reconciler) unmountVolume(name string) {
 	v := r.actual.volumes[name]
 	if v == nil {
@@ -152,7 +152,7 @@ func (r *reconciler) unmountVolume(name string) {
 	}
 }
 
-// mountVolume mounts a volume for the pods that want it. While any operation on the volume runs,
+// mountVolume mounts a volume for the pods that need it. While any operation on the volume runs,
 // nothing is started. K-REC-5
 func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 	w := r.desired.volumes[name]
@@ -182,7 +182,7 @@ func (r *reconciler) mountVolume(p *kernel.Process, name string) {
 	}
 }
 
-// unmountDevice unstages a volume that no pod has or wants, and then drops it. K-REC-6
+// unmountDevice unstages a volume that no pod uses or needs, and then drops it. K-REC-6
 func (r *reconciler) unmountDevice(name string) {
 	v := r.actual.volumes[name]
 	if v == nil || len(v.pods) > 0 || r.desired.wantsAs(name, v) || r.ops.IsPending(deviceKey(name)) {

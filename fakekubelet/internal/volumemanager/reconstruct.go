@@ -10,7 +10,7 @@ import (
 )
 
 // reconstruct enters the volumes on disk, once, before the first pass. All of them are uncertain
-// until a mount or the node's status proves them. K-RECON-4
+// until a mount or the node's status confirms them. K-RECON-4
 func (m *Manager) reconstruct() {
 	if seeded.IsMade(seeded.NotReconstructed) {
 		return
@@ -38,8 +38,8 @@ func (m *Manager) reconstruct() {
 	}
 }
 
-// cleanLost tries once to unpublish the volumes that could not be reconstructed, unless a pod wants
-// them. Without a data file it only counts them. K-RECON-5
+// cleanLost tries once to unpublish the volumes that could not be reconstructed, unless a pod needs
+// them. It only counts volumes without a data file. K-RECON-5
 func (r *reconciler) cleanLost() {
 	for _, l := range r.lost {
 		if r.wantsSpec(l) {
@@ -65,8 +65,8 @@ func (r *reconciler) wantsSpec(l csi.Lost) bool {
 	return false
 }
 
-// updateReconstructed asks the node's status, at the end of each pass until it
-// answers, which of the reconstructed volumes are attachable. K-RECON-6
+// updateReconstructed reads from the node's status which of the reconstructed volumes are
+// attachable. It tries this at the end of each pass until it succeeds. K-RECON-6
 func (r *reconciler) updateReconstructed(p *kernel.Process) {
 	node, err := component.Live[*corev1.Node](p, r.kubelet, r.node())
 	if err != nil {
@@ -78,10 +78,10 @@ func (r *reconciler) updateReconstructed(p *kernel.Process) {
 	r.lookAtAll()
 }
 
-// judge decides whether volumes are attachable for which this is unknown: a volume is if the node's
-// status lists it as attached. K-RECON-6
+// judge decides whether volumes are attachable if that is unknown: a volume is attachable if the
+// node's status lists it as attached. K-RECON-6
 func (a *actual) judge(attached func(name string) bool) {
-	// Volumes are judged one by one, in any order.
+	// In any order: volumes are independent.
 	for name, v := range a.volumes {
 		switch {
 		case v.attachable != unknown:

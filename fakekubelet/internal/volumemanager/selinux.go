@@ -15,17 +15,17 @@ import (
 
 // labels are the SELinux labels that concern one volume of a pod. K-SEL-1
 type labels struct {
-	// pod is the label with which the volume would be mounted regardless of its access mode; empty
-	// if the container runtime has to label file by file.
+	// pod is the label with which the volume would be mounted regardless of its access mode. It is
+	// empty if the container runtime has to label file by file.
 	pod string
-	// mount is the label that it is mounted with, if any.
+	// mount is the label of its mount, if it has one.
 	mount string
 	// supported says that the driver mounts with labels.
 	supported bool
 }
 
-// labels computes the labels that a pod's containers request; different labels are an error where
-// the label would be used. K-SEL-1, K-SEL-3
+// labels computes the labels that a pod's containers request. Different labels are an error if the
+// label would be used. K-SEL-1, K-SEL-3
 func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (labels, error) {
 	if !m.seLinux {
 		return labels{}, nil
@@ -46,13 +46,13 @@ func (m *Manager) labels(pod *corev1.Pod, volumeName string, spec *csi.Spec) (la
 	return l, nil
 }
 
-// mayMountWithLabel: only the volumes of one pod, unless the gate is open. K-SEL-1
+// mayMountWithLabel: only the volumes of a single pod, unless the gate is enabled. K-SEL-1
 func (m *Manager) mayMountWithLabel(spec *csi.Spec) bool {
 	return spec.PV != nil && (m.kubelet.Features.Enabled(feature.SELinuxMount) || exclusive(spec))
 }
 
 // fileLabel returns the label for files of a process with these options: its user and level, with
-// the role and type of all containers' files. Defaults are as in Fedora, where the level of a
+// the role and type of all container files. Defaults are as in Fedora, where the level of a
 // container is picked by chance. [opencontainers/selinux go-selinux/label InitLabels]
 func fileLabel(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
@@ -61,8 +61,8 @@ func fileLabel(o *corev1.SELinuxOptions) string {
 	return cmp.Or(o.User, "system_u") + ":object_r:container_file_t:" + cmp.Or(o.Level, "s0:c998,c999")
 }
 
-// conflict returns the error that keeps a further pod from a volume if its pods have another label.
-// Where labels are not used for mounting it is only counted. K-SEL-3
+// conflict returns the error that keeps another pod from a volume if the volume's pods have a
+// different label. Where labels are not used for mounting it is only counted. K-SEL-3
 func (m *Manager) conflict(w *wanted, spec *csi.Spec, l labels) error {
 	if !l.supported || l.pod == w.labels.pod {
 		return nil
@@ -71,8 +71,7 @@ func (m *Manager) conflict(w *wanted, spec *csi.Spec, l labels) error {
 	return m.seLinuxError(spec, err, "volume_context_mismatch", "volume_plugin", pluginText(spec), "access_mode", accessModeText(spec))
 }
 
-// seLinuxError counts a mistake in labels, and lets it pass where it does not
-// matter yet. K-MET-5
+// seLinuxError counts a mistake in labels, and ignores it if it has no effect yet. K-MET-5
 func (m *Manager) seLinuxError(spec *csi.Spec, err error, metric string, metricLabels ...string) error {
 	kind := "errors"
 	if !m.mayMountWithLabel(spec) {

@@ -8,10 +8,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// turns is the order in which a pass looks at the pods of a volume. Each operation locks the
-// volume, so only the first one counts. In reality chance decides anew at each pass, so failing
-// mounts of one pod do not block another pod for ever. Here they take turns; a strategy that
-// explores lets chance decide. K-REC-5, K-RACE-22
+// turns is the order in which a pass processes the pods of a volume. Each operation locks the
+// volume, so only the first one counts. In reality this is random in each pass, so failing mounts
+// of one pod do not block another pod for ever. Here they take turns. An exploring strategy chooses
+// the order. K-REC-5, K-RACE-22
 func (r *reconciler) turns(w *wanted) []types.UID {
 	uids := w.pods.Keys()
 	if len(uids) < 2 {
@@ -28,7 +28,7 @@ func (r *reconciler) turns(w *wanted) []types.UID {
 	return slices.Concat(uids[first:], uids[:first])
 }
 
-// waiting counts the pods that want the volume and may not have it.
+// waiting counts the pods that need the volume but may not have it.
 func (r *reconciler) waiting(w *wanted) (count int) {
 	for _, by := range w.pods {
 		if held := r.actual.pod(w.name, by.Key); held == nil || held.state != mounted {

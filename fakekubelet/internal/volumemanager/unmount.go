@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// startUnmount unpublishes a volume from a pod. Reading the volume data file is
-// part of the pass; while that fails nothing is started, and no event is emitted. K-UNPUB-1
+// startUnmount unpublishes a volume from a pod. Reading the volume data file is part of the pass.
+// If that fails, no operation starts and no event is emitted. K-UNPUB-1
 func (r *reconciler) startUnmount(v *held, by *heldBy) {
 	key := unmountKey(v.name, by.uid)
 	if by.spec.Block() {
@@ -37,7 +37,7 @@ func (r *reconciler) startUnmount(v *held, by *heldBy) {
 	})
 }
 
-// unmounted notes the outcome: a failure of any kind leaves the mount uncertain. K-ERR-6
+// unmounted records the outcome. Any failure leaves the mount uncertain. K-ERR-6
 func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
 	if err != nil && !seeded.IsMade(seeded.UnpublishedAtError) {
 		by.state = uncertain
@@ -52,7 +52,7 @@ func (m *Manager) unmounted(v *held, by *heldBy, err error) error {
 func (r *reconciler) startUnmountDevice(v *held) {
 	key := deviceKey(v.name)
 	if seeded.IsMade(seeded.MountedWhileUnstaged) {
-		key.Pod = "none" // so that mounts continue meanwhile
+		key.Pod = "none" // so that mounts can continue meanwhile
 	}
 	if v.spec.Block() {
 		u, err := r.csi.NewBlockUnmapper(v.spec.Name)
@@ -81,7 +81,7 @@ func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) 
 }
 
 // checkNotOpen refuses to call a device free that a process has open exclusively. For a file system
-// the kubelet knows no device, but the name of its attachment. K-UNSTAGE-4, K-BLK-10
+// the kubelet does not know a device, but the name of the attachment. K-UNSTAGE-4, K-BLK-10
 func (m *Manager) checkNotOpen(v *held) error {
 	opened, err := m.csi.DeviceOpened(v.devicePath)
 	switch {

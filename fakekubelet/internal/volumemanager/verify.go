@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// startVerify looks whether the controller has attached the volume: only once it
-// was reported in use, and only if the cached node lists it as attached. K-ATT-1, K-ATT-4
+// startVerify checks whether the controller has attached the volume. The volume must have been
+// reported in use, and the cached node must list it as attached. K-ATT-1, K-ATT-4
 func (r *reconciler) startVerify(w *wanted, by *wantedBy) {
 	if w.attachable {
 		if !w.reportedInUse {
@@ -68,8 +68,7 @@ func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
 	return nil
 }
 
-// claimSize is the size that the claim has by its status; an inline volume has no
-// claim. K-ATT-5
+// claimSize is the size in the claim's status. An inline volume has no claim. K-ATT-5
 func (m *Manager) claimSize(p *kernel.Process, by *wantedBy) (resource.Quantity, error) {
 	if !by.spec.HasClaim() {
 		return resource.Quantity{}, nil

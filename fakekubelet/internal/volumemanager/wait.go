@@ -14,20 +14,20 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// The time and the interval at which a pod worker checks for its volumes. K-REC-8, K-POD-6
+// The timeout and the interval of a pod worker's checks for its volumes. K-REC-8, K-POD-6
 const (
 	WaitLimit  = 2*time.Minute + 3*time.Second
 	waitPeriod = 300 * time.Millisecond
 	pathPeriod = 100 * time.Millisecond
 )
 
-// WaitError says which volumes a pod still waits for, by their names in the pod. K-REC-9
+// WaitError lists the volumes for which a pod still waits, by their names in the pod. K-REC-9
 type WaitError struct {
 	Unmounted  []string // all that are missing
 	Unattached []string // those that the kubelet does not hold
 	Failed     []string // those that could not even be looked up
 	Cause      string
-	// Timeout: the wait took too long or was cancelled, and no event is emitted. K-POD-2
+	// Timeout: the wait timed out or was cancelled, and no event is emitted. K-POD-2
 	Timeout bool
 	// Exhausted is the driver that can attach no more volumes to the node. K-ALLOC-3
 	Exhausted string
@@ -37,9 +37,8 @@ func (e *WaitError) Error() string {
 	return fmt.Sprintf("unmounted volumes=%v, unattached volumes=%v, failed to process volumes=%v: %s", e.Unmounted, e.Unattached, e.Failed, e.Cause)
 }
 
-// WaitForAttachAndMount waits until every volume of the pod is mounted for sure.
-// It ends at once when the volumes cannot be looked up, or when cancelled says
-// so. K-REC-8, K-POD-4
+// WaitForAttachAndMount waits until every volume of the pod is mounted for sure. It ends at once
+// when the volumes cannot be looked up, or when cancelled returns true. K-REC-8, K-POD-4
 func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, cancelled func() bool) *WaitError {
 	expected := m.expectedVolumes(pod)
 	if len(expected) == 0 {
@@ -63,9 +62,9 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 	return e
 }
 
-// WaitForUnmount waits until no volume of the pod is certainly mounted; uncertain ones do not
-// count. It reports whether they were unmounted in time. An earlier error of looking the volumes up
-// ends the wait, too. K-REC-10, K-RACE-18
+// WaitForUnmount waits until no volume of the pod is certainly mounted. Uncertain volumes do not
+// count. It reports whether this happened in time. An earlier error of looking the volumes up ends
+// the wait, too. K-REC-10, K-RACE-18
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
 	poll(p, "its volumes to be unmounted", never, func() bool {
@@ -75,7 +74,7 @@ func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 }
 
 // WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of the pods is
-// mounted for sure. Its error lists these volumes for each pod that has some. K-POD-9
+// mounted for sure. Its error lists these volumes for each pod that still has some. K-POD-9
 func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
 	for {
 		var left []error
@@ -101,15 +100,15 @@ func (m *Manager) mountedOf(uid types.UID) (names []string) {
 	return names
 }
 
-// The outcomes of poll, as context errors put them.
+// The outcomes of poll, in the words of context errors.
 const (
 	polled   = ""
 	timedOut = "context deadline exceeded"
 	canceled = "context canceled"
 )
 
-// poll checks at once, and then at every period with a change, until done holds or the limit is
-// reached. A cancellation ends it at once.
+// poll checks at once, and then at every period with a change, until done returns true or the limit
+// is reached. A cancellation ends it at once.
 func poll(p *kernel.Process, why string, cancelled, done func() bool) string {
 	begin := p.Elapsed()
 	limit := begin + WaitLimit
@@ -127,8 +126,8 @@ func poll(p *kernel.Process, why string, cancelled, done func() bool) string {
 	return polled
 }
 
-// PossiblyMounted reports whether a volume of the pod is mounted or may be, by the kubelet's state
-// and by the disk. K-POD-6
+// PossiblyMounted reports whether a volume of the pod is or may be mounted, according to the
+// kubelet's state and the disk. K-POD-6
 func (m *Manager) PossiblyMounted(uid types.UID) bool {
 	return len(m.actual.ofPod[uid]) > 0 || m.csi.AnyMounted(uid)
 }
