@@ -44,7 +44,7 @@ type Cluster struct {
 type Program interface {
 	// Crash ends the program at its current instruction.
 	Crash()
-	// SetPace sets the time that its requests take.
+	// SetPace sets the duration of its requests.
 	SetPace(*component.Pace)
 }
 
@@ -56,11 +56,11 @@ type Controller struct {
 	Replica Replica
 }
 
-// Replica describes one of several controllers, or sidecars, of which one leads.
+// Replica describes one of several controllers or sidecars. One of them is the leader.
 type Replica struct {
-	// Of is the name of all of them.
+	// Of is their common name.
 	Of string
-	// Lock is the Lease that the leader holds, and Pod the name under which it holds it.
+	// Lock is the leader's Lease, and Pod the identity of the replica in the Lease.
 	Lock, Pod string
 }
 
@@ -93,11 +93,12 @@ var ControllerManager = []Controller{
 	{Name: "clusterrole-aggregation", Start: func(in Cluster) Program { return clusterroleaggregation.Start(in.World) }},
 }
 
-// SELinuxWarningName is the name, in --controllers of kube-controller-manager, of the controller
-// that is off by default.
+// SELinuxWarningName is the name of a controller in --controllers of kube-controller-manager. This
+// controller is off by default.
 const SELinuxWarningName = selinuxwarning.Name
 
-// SELinuxWarning is the controller of kube-controller-manager that runs only if it is named.
+// SELinuxWarning is a controller of kube-controller-manager that runs only if --controllers names
+// it.
 var SELinuxWarning = Controller{Name: "selinux-warning", Start: func(in Cluster) Program { return selinuxwarning.Start(in.World) }}
 
 // Scheduler is kube-scheduler.
@@ -109,7 +110,7 @@ type SnapshotControllerOptions = snapshot.Options
 // SnapshotControllerName is the program's.
 const SnapshotControllerName = snapshot.Name
 
-// SnapshotController runs once for all drivers that make snapshots, or in replicas.
+// SnapshotController runs once for all drivers with snapshots, or in replicas.
 func SnapshotController(o SnapshotControllerOptions) []Controller {
 	if o.Replicas < 2 {
 		return []Controller{{Name: snapshot.Name, Start: func(in Cluster) Program { return snapshot.Start(in.World, o) }}}

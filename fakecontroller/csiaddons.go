@@ -24,11 +24,11 @@ type (
 	AddonsOutside = relay.Outside
 	// AddonsConnection is a connection to a program outside of the simulation.
 	AddonsConnection = relay.Connection
-	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and where it is.
+	// AddonsSidecarOptions are the flags of a sidecar of CSI-Addons, and its place.
 	AddonsSidecarOptions = addons.Options
 )
 
-// Addons is CSI-Addons in one cluster: how its programs reach each other. The zero value is
+// Addons is CSI-Addons in one cluster, with the connections between its programs. The zero value is
 // ready.
 type Addons struct {
 	network   relay.Network

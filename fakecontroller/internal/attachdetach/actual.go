@@ -7,14 +7,14 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// actualState is the actual state of world: the attachments, certain or uncertain, the volumes that
-// nodes report as in use, and the lists for their status.
+// actualState is the actual state of world. It contains the certain and uncertain attachments, the
+// volumes that nodes report as in use, and the lists for their status.
 type actualState struct {
 	volumes  map[string]*attachedVolume
 	byNode   map[string]map[string]bool
 	byObject map[string]pair            // by the name of the VolumeAttachment
-	inUse    map[string]map[string]bool // node.status.volumesInUse, as last seen
-	reports  map[string]map[string]bool // node.status.volumesAttached, as it should be
+	inUse    map[string]map[string]bool // node.status.volumesInUse, as last observed
+	reports  map[string]map[string]bool // the desired node.status.volumesAttached
 	flagged  map[string]bool            // nodes with a status that needs to be written
 }
 
@@ -25,10 +25,10 @@ type attachedVolume struct {
 	nodes ordered.Map[string, *attachment]
 }
 
-// attachment is one volume on one node; uncertain unless confirmed.
+// attachment is the attachment of one volume to one node. It is uncertain until it is confirmed.
 type attachment struct {
 	confirmed bool
-	// The in-tree plugin attached it, of which there is no VolumeAttachment. L-ADC-2.
+	// The in-tree plugin attached it, so it has no VolumeAttachment. L-ADC-2.
 	inTree      bool
 	detachAsked bool
 	askedAt     time.Duration
@@ -45,7 +45,7 @@ func newActualState() actualState {
 	}
 }
 
-// get is nil for a volume that is detached.
+// get returns nil for a detached volume.
 func (a *actualState) get(at pair) *attachment {
 	if v := a.volumes[at.volume]; v != nil {
 		return v.nodes.Get(at.node)
@@ -72,7 +72,7 @@ func (a *actualState) markInTree(at pair, s *spec) {
 	delete(a.inUse[at.node], at.volume)
 }
 
-// markUncertain records that a volume may be attached. The node's status stays as it is.
+// markUncertain records that a volume may be attached. The node's status does not change.
 func (a *actualState) markUncertain(at pair, s *spec) { a.add(at, s).confirmed = false }
 
 func (a *actualState) add(at pair, s *spec) *attachment {

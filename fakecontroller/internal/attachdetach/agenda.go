@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// agenda has the times at which a pair must be processed without a change: a backoff ends, or a
-// timeout expires. A pair has one entry at most.
+// agenda has the times at which pairs must be processed without a change, because a backoff or a
+// timeout ends. A pair has at most one entry.
 type agenda struct {
 	entries map[pair]*agendaEntry
 	order   agendaHeap

@@ -44,8 +44,8 @@ func (c *Controller) reportFailure(s *spec, pods []*corev1.Pod, err error) {
 	}
 }
 
-// makeAttachment creates the VolumeAttachment unless it exists, and waits until its status says
-// that the volume is attached. C-CSIP-3
+// makeAttachment creates the VolumeAttachment unless it exists, and waits until its status reports
+// the attachment. C-CSIP-3
 func (c *Controller) makeAttachment(p *kernel.Process, at pair, s *spec) error {
 	va := attachmentOf(at, s)
 	if _, ok := component.Cached[*storagev1.VolumeAttachment](c.Component, store.KeyOf(va)); !ok {
@@ -68,8 +68,8 @@ func attachmentOf(at pair, s *spec) *storagev1.VolumeAttachment {
 	}
 }
 
-// attached reports whether a VolumeAttachment, which may be nil, says that the volume is attached.
-// C-CSIP-5: an error that was reported earlier fails at once. C-CSIP-6
+// attached reports whether a VolumeAttachment has the status attached. It may be nil. C-CSIP-5: an
+// error that was reported earlier fails at once. C-CSIP-6
 func attached(va *storagev1.VolumeAttachment) (done bool, err error) {
 	switch {
 	case va == nil:

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: only the data that the driver needs, on a node
-// that need not have a CSINode; the node gets no path.
+// C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: the driver gets only the data that it needs. The
+// node need not have a CSINode, and it gets no path.
 func TestTheWritesOfAnAttach(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -59,7 +59,7 @@ func TestTheWritesOfAnAttach(t *testing.T) {
 	assert.Equal(t, "attachdetach-controller", got[0].Source.Component)
 }
 
-// C-OP-3: every pod of the node that waits gets an event.
+// C-OP-3: every waiting pod of the node gets an event.
 func TestAllPodsThatWaitAreReported(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -75,8 +75,8 @@ func TestAllPodsThatWaitAreReported(t *testing.T) {
 	}, c.story()[1:3])
 }
 
-// C-CSIP-3: an existing object with the right name is used, whatever it contains, and whether or
-// not the controller has seen it.
+// C-CSIP-3: an existing object with the right name is used with any content, even if the controller
+// has not observed it.
 func TestAnObjectThatIsThereIsUsed(t *testing.T) {
 	for name, unseen := range map[string]bool{"seen": false, "not seen": true} {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +126,8 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
 }
 
-// C-CSIP-7: the name of a volume has one separator: a volume with a further separator in its handle
-// is attached, and can never be detached.
+// C-CSIP-7: the name of a volume has one separator. If a volume's handle contains another one, the
+// volume can be attached, but never detached.
 func TestAVolumeWithTheSeparatorInItsHandleStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

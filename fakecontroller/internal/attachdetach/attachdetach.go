@@ -1,10 +1,10 @@
-// Package attachdetach is the attach/detach controller of the kube-controller-manager: it makes
-// VolumeAttachments for the volumes of scheduled pods, deletes them when no pod needs them any
-// more, and shows kubelets the attached volumes in node.status.volumesAttached.
+// Package attachdetach is the attach/detach controller of the kube-controller-manager. It creates
+// VolumeAttachments for the volumes of scheduled pods, and deletes them when no pod needs them. It
+// shows the attached volumes to kubelets in node.status.volumesAttached.
 //
-// The desired state of world is fed by informers, the actual state by the results of operations; a
-// reconciler that polls every 100 ms starts the operations that lead from one to the other. It
-// looks only at changes since its last pass.
+// Informers feed the desired state of world, and the results of operations feed the actual state. A
+// reconciler polls every 100 ms and starts the operations that lead from the actual to the desired
+// state. It processes only changes since its last pass.
 package attachdetach
 
 import (
@@ -26,15 +26,15 @@ const (
 	defaultSyncPeriod = time.Minute
 )
 
-// Options are the controller's flags; the zero value is its defaults. C-ADC-2
+// Options are the controller's flags. The zero value means their defaults. C-ADC-2
 type Options struct {
-	// ReconcileSyncPeriod is the interval at which attachments are compared with their
+	// ReconcileSyncPeriod is the interval at which attachments are compared to their
 	// VolumeAttachments. Default: 60 s.
 	ReconcileSyncPeriod time.Duration
 	// DisableReconcileSync leaves that comparison out.
 	DisableReconcileSync bool
-	// DisableForceDetachOnTimeout never detaches volumes that a node may still have mounted, unless
-	// the node is tainted as out of service.
+	// DisableForceDetachOnTimeout makes the controller never detach volumes that a node may still
+	// have mounted, unless the node is tainted as out of service.
 	DisableForceDetachOnTimeout bool
 }
 
@@ -52,15 +52,14 @@ type Controller struct {
 	dirty      map[pair]bool // pairs for the next pass
 	agenda     agenda        // pairs for later passes, with their times
 	waiting    map[string]*attachmentNews
-	lastTurn   map[string]string // by volume that several nodes want, the one that was tried last
+	lastTurn   map[string]string // by volume that several nodes need: the node that was tried last
 	unverified map[pair]bool     // attached pairs with a VolumeAttachment that is not attached
 	backlog    backlog
 
 	reconciler, syncer, populator *kernel.Process
 }
 
-// Start starts the controller. It recovers its state from the nodes and VolumeAttachments that are
-// there.
+// Start starts the controller. It derives its state from the existing nodes and VolumeAttachments.
 func Start(w *component.World, opts Options) *Controller {
 	if opts.ReconcileSyncPeriod == 0 {
 		opts.ReconcileSyncPeriod = defaultSyncPeriod
@@ -88,8 +87,8 @@ func Start(w *component.World, opts Options) *Controller {
 // run recovers, starts the loops and then handles the events of the informer. C-ADC-3
 func (c *Controller) run(p *kernel.Process) {
 	in := c.openInformers(p)
-	// Node events have been handled by the time the state is recovered: volumes that recovery
-	// treats as mounted stay mounted until the next node update. C-ADC-40
+	// Node events have been handled before the state is recovered. Volumes that recovery regards as
+	// mounted stay mounted until the next node update. C-ADC-40
 	c.takeNodes(in)
 	c.recover()
 	c.reconciler = c.Go("reconciler", c.reconcile)
@@ -125,7 +124,7 @@ func (c *Controller) markNode(node string) {
 	}
 }
 
-// markRivals marks, for the next pass, the nodes that want a volume which only one node can have.
+// markRivals marks, for the next pass, the nodes that need a volume with a single-node access mode.
 func (c *Controller) markRivals(volume string) {
 	for _, node := range c.desired.byVolume[volume] {
 		if c.desired.get(pair{volume, node}).spec.multiAttachAllowed() {

@@ -21,7 +21,7 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// cluster is the world of one test, in which the test plays all components except the attach/detach
+// cluster is the cluster of one test. The test plays all components except the attach/detach
 // controller.
 type cluster struct{ *testcluster.API }
 
@@ -31,7 +31,7 @@ func newClusterUnder(t *testing.T, strategy kernel.Strategy) *cluster {
 	return &cluster{testcluster.NewAPI(t, strategy, kind.NoServiceAccounts)}
 }
 
-// until runs the cluster until cond holds and returns the time at which it did.
+// until runs the cluster until cond holds, and returns the time.
 func (c *cluster) until(what string, cond func() bool) time.Duration {
 	c.T.Helper()
 	reason := c.Kernel.Run(kernel.Until{Cond: cond, At: c.Kernel.Elapsed() + time.Hour})
@@ -74,7 +74,7 @@ func (c *cluster) silent(node string) {
 
 func unique(volume string) string { return "kubernetes.io/csi/" + driver + "^h-" + volume }
 
-// volume makes a bound claim and its persistent volume.
+// volume creates a bound claim and its persistent volume.
 func (c *cluster) volume(name string, modes ...corev1.PersistentVolumeAccessMode) {
 	c.T.Helper()
 	c.volumeOf(name, corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: "h-" + name}}, modes...)

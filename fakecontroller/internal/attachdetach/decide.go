@@ -5,28 +5,28 @@ import "time"
 // detachView holds the facts that decide whether an unwanted volume is detached.
 type detachView struct {
 	waited       time.Duration // since the detach was first asked for
-	mounted      bool          // the node reports that it uses it, or is assumed to
+	mounted      bool          // the node reports the volume as in use, or is assumed to use it
 	healthy      bool
 	outOfService bool
 	neverByForce bool
 }
 
-// detachVerdict is the decision about a detach. force is the reason to detach without a last
-// request to the API server whether the node uses the volume; empty without force.
+// detachVerdict is the decision about a detach. force is the reason to detach without asking the
+// API server again whether the node uses the volume; it is empty without force.
 type detachVerdict struct {
 	detach bool
 	force  string
 }
 
-// Why a detach is by force. C-ADC-29
+// The reasons for a forced detach. C-ADC-29
 const (
 	byTimeout      = "timeout"
 	byOutOfService = "out-of-service"
 )
 
-// decide: C-ADC-24..26. A volume that is mounted is detached only from a node
-// that is tainted out of service, or unhealthy for longer than the limit. Once
-// the time is over even a healthy node is no longer asked.
+// decide: C-ADC-24..26. A mounted volume is detached only from a node that is tainted as out of
+// service, or that has been unhealthy for longer than the limit. After this time, the state of a
+// healthy node does not matter either.
 func (v detachView) decide() detachVerdict {
 	expired := v.waited > maxWaitForUnmount && !v.neverByForce
 	switch {

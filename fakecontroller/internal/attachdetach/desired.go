@@ -10,15 +10,15 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// desiredState is the desired state of world: which volumes the pods scheduled to
-// a managed node need there. C-ADC-13
+// desiredState is the desired state of world: the volumes that scheduled pods need on managed
+// nodes. C-ADC-13
 type desiredState struct {
 	nodes    map[string]map[string]*desiredVolume // by node and volume; managed nodes only
 	byVolume map[string]ordered.Set[string]       // nodes that want a volume
 	byPod    map[types.UID]*desiredPod
 }
 
-// desiredVolume is a volume wanted on one node. It has the spec of the pod that introduced it.
+// desiredVolume is a volume wanted on one node. It has the spec of the pod that first added it.
 type desiredVolume struct {
 	spec                *spec
 	pods                ordered.Map[types.UID, *corev1.Pod]
@@ -26,7 +26,7 @@ type desiredVolume struct {
 }
 
 type desiredPod struct {
-	pod     *corev1.Pod // as it was last seen: older states would only be held in memory
+	pod     *corev1.Pod // as last observed: older states would only use memory
 	volumes ordered.Set[string]
 }
 
@@ -46,7 +46,7 @@ func (d *desiredState) addNode(node string) {
 	}
 }
 
-// removeNode forgets a node unless a volume is still wanted there. C-ADC-8
+// removeNode removes a node unless a volume is still needed there. C-ADC-8
 func (d *desiredState) removeNode(node string) {
 	if len(d.nodes[node]) == 0 {
 		delete(d.nodes, node)
@@ -56,7 +56,7 @@ func (d *desiredState) removeNode(node string) {
 // get returns nil for a volume that no pod on the node needs.
 func (d *desiredState) get(at pair) *desiredVolume { return d.nodes[at.node][at.volume] }
 
-// add enters a pod's need of a volume on its node; it reports whether the volume is new there.
+// add adds a pod's need for a volume on its node. It reports whether the volume is new there.
 func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 	at := pair{s.unique(), pod.Spec.NodeName}
 	want := d.get(at)
@@ -75,7 +75,7 @@ func (d *desiredState) add(s *spec, pod *corev1.Pod) bool {
 	return isNew
 }
 
-// remove removes a pod's need of a volume; it reports whether no other pod on the node needs it.
+// remove removes a pod's need for a volume. It reports whether no other pod on the node needs it.
 func (d *desiredState) remove(volume string, uid types.UID) (at pair, last bool) {
 	needs := d.byPod[uid]
 	if needs == nil || !needs.volumes.Has(volume) {

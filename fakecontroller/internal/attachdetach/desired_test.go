@@ -123,8 +123,8 @@ func TestAWantedVolumeIsTheOneOfTheFirstPod(t *testing.T) {
 	assert.Nil(t, d.get(at))
 }
 
-// C-ADC-1, C-ADC-14: a pod was deleted, has finished or was replaced by another pod of its name,
-// and its claims cannot be found any more. Then its volumes are removed one by one, one a minute.
+// C-ADC-1, C-ADC-14: a pod was deleted, has finished or was replaced by another pod with its name,
+// and its claims no longer exist. Then its volumes are removed at a rate of one per minute.
 func TestUnusedAttachmentsAreAdoptedOneAMinute(t *testing.T) {
 	for name, end := range map[string]func(*cluster){
 		"gone": func(c *cluster) { c.deletePod("p") },
@@ -168,8 +168,8 @@ func TestUnusedAttachmentsAreAdoptedOneAMinute(t *testing.T) {
 	}
 }
 
-// C-ADC-15, C-OP-6: a volume that need not be attached any more is no longer wanted, from the next
-// minute on, and is detached all the same.
+// C-ADC-15, C-OP-6: a volume that no longer needs attaching is no longer desired from the next
+// minute on, and is detached nevertheless.
 func TestADriverThatStopsToNeedAttachingHasItsVolumesDetached(t *testing.T) {
 	c := newCluster(t)
 	object := func(attach bool) *storagev1.CSIDriver {

@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// detach is the detach operation: after any error the volume may be attached or
-// not, and the node's status does not show it again. Whether the driver still needs attaching does
-// not matter. C-OP-4, C-OP-6
+// detach is the detach operation. After any error the attachment is uncertain, and the node's
+// status does not list the volume again. Whether the driver still needs attaching does not matter.
+// C-OP-4, C-OP-6
 func (c *Controller) detach(p *kernel.Process, at pair, verify bool) error {
 	s := c.actual.volumes[at.volume].spec
 	byDriver, err := c.actsFor(at, s)
@@ -79,7 +79,7 @@ func (c *Controller) deleteAttachment(p *kernel.Process, at pair) error {
 	return c.awaitAttachment(p, name, detached, timedOut{driver: "unknown", verb: "detach", handle: handle})
 }
 
-// detached reports whether a VolumeAttachment was deleted: it is nil then. C-CSIP-7
+// detached reports whether a VolumeAttachment was deleted, so that it is nil. C-CSIP-7
 func detached(va *storagev1.VolumeAttachment) (done bool, err error) {
 	switch {
 	case va == nil:

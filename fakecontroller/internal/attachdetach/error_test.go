@@ -70,9 +70,9 @@ func TestPollsGrowApartUpToSevenSeconds(t *testing.T) {
 	assert.Equal(t, 550*time.Millisecond, late.at)
 }
 
-// C-GEN-9, C-ADC-33, fact 24, golden l17: the controller retries by its own clock, independent of
-// the attacher. An uncertain attachment is attached again, and each failure is an event and a step
-// of the backoff. conformance: unit-va-attach-driver-error
+// C-GEN-9, C-ADC-33, fact 24, golden l17: the controller retries at its own intervals, independent
+// of the attacher. An uncertain attachment is attached again, and each failure is an event and a
+// step of the backoff. conformance: unit-va-attach-driver-error
 func TestFailedAttachIsReportedAtTheControllersOwnPace(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -93,7 +93,7 @@ func TestFailedAttachIsReportedAtTheControllersOwnPace(t *testing.T) {
 	}
 	assert.Contains(t, c.story()[1], `Pod/p FailedAttachVolume AttachVolume.Attach failed for volume "v" : rpc error: code = Internal desc = no`)
 
-	// C-CSIP-5: the attacher succeeds; it is noticed at the next attempt.
+	// C-CSIP-5: the attacher succeeds, which the controller notices at the next attempt.
 	c.setAttachment("v", "node-a", func(s *storagev1.VolumeAttachmentStatus) {
 		*s = storagev1.VolumeAttachmentStatus{Attached: true}
 	})
@@ -160,7 +160,8 @@ func TestUncertainAttachDoesNotExclude(t *testing.T) {
 	assert.NotNil(t, c.attachment("v", "node-b"))
 }
 
-// C-OP-4, fact 28: no event, the node is not told again, and the retry follows the backoff.
+// C-OP-4, fact 28: there is no event, the node's status does not change again, and the retry
+// follows the backoff.
 func TestFailedDetachStaysUnreportedAndIsRetried(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -33,8 +33,8 @@ func explored(t *testing.T, strategy kernel.Strategy) *cluster {
 	return c
 }
 
-// Whatever the order of events and however old the cache: the volume moves, and
-// is never attached to both nodes.
+// In any order of events and with caches of any age, the volume moves, and is never attached to
+// both nodes.
 func TestMoveSucceedsInEveryOrder(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestEqualSeedsGiveEqualRuns(t *testing.T) {
 	}
 }
 
-// breaking is a strategy under which watches break down; all other choices are calm.
+// breaking is a strategy with broken watches; all other choices are calm.
 type breaking struct{}
 
 func (breaking) Choose(c kernel.Choice) int {
@@ -75,7 +75,7 @@ func (breaking) Choose(c kernel.Choice) int {
 
 func (breaking) String() string { return "breaking watches" }
 
-// C-ADC-14: a list shows both the end of a pod and a new pod with its name: the populator finds the
+// C-ADC-14: a list shows both the end of a pod and a new pod with its name. The populator finds the
 // new one, and the old one's volume can be detached.
 func TestAPodReplacedUnobservedDoesNotKeepItsVolume(t *testing.T) {
 	c := newClusterUnder(t, breaking{})

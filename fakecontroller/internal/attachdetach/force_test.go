@@ -104,8 +104,8 @@ func TestOutOfServiceNodeIsDetachedAtOnce(t *testing.T) {
 	assert.Empty(t, c.volumesAttached("node-a"))
 }
 
-// C-ADC-63, fact 59, golden ff1: the attachment of a deleted node waits for the node to return, or
-// six minutes.
+// C-ADC-63, fact 59, golden ff1: the attachment of a deleted node waits until the node returns, or
+// six minutes have passed.
 func TestDeletedNode(t *testing.T) {
 	deleteNode := func(c *cluster) {
 		_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})
@@ -143,7 +143,7 @@ func TestDetachIsRefusedWhileTheNodeStatusSaysInUse(t *testing.T) {
 	a.actual.markAttached(at, s)
 	c.uses("node-a", "v")
 	c.At(2 * time.Second)
-	delete(a.actual.inUse["node-a"], at.volume) // the controller has not seen the report
+	delete(a.actual.inUse["node-a"], at.volume) // the controller has not observed the report
 	a.mark(at)
 	c.At(5 * time.Second)
 	assert.NotNil(t, c.attachment("v", "node-a"))

@@ -71,8 +71,8 @@ func (c *Controller) takePods(in *informers) {
 	}
 }
 
-// takeAttachments wakes operations that wait for a VolumeAttachment, and has attachments verified
-// if their object is no longer attached.
+// takeAttachments wakes operations that wait for a VolumeAttachment. It also triggers the
+// verification of attachments if their object is no longer attached.
 func (c *Controller) takeAttachments(in *informers) {
 	for e, ok := in.attachments.Next(); ok; e, ok = in.attachments.Next() {
 		if news := c.waiting[e.Object.Name]; news != nil {

@@ -128,7 +128,7 @@ func TestPodOnUnmanagedNodeIsIgnored(t *testing.T) {
 	assert.Nil(t, c.attachment("v", "node-a"))
 }
 
-// C-ADC-16: a pod that came before its node is found by the pod listing.
+// C-ADC-16: the pod listing finds a pod that was created before its node.
 func TestPodBeforeItsNodeWaitsForTheListing(t *testing.T) {
 	c := newCluster(t)
 	c.volume("v")
@@ -154,7 +154,7 @@ func TestClaimBoundAfterThePodIsAttached(t *testing.T) {
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
-// C-ADC-34, golden d2: reported once, attached when the other node lets go.
+// C-ADC-34, golden d2: reported once, and attached after the other node has released it.
 func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

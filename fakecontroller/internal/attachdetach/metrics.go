@@ -50,8 +50,8 @@ func (c *Controller) collect(set func(name string, value float64, labels ...stri
 	})
 }
 
-// observe counts an operation that has ended. Of a volume of which only the name is
-// known not even the driver is reported. C-OP-1
+// observe counts an operation that has ended. For a volume with only a known name, even the driver
+// is unknown. C-OP-1
 func (c *Controller) observe(name string, s *spec, took time.Duration, err error) {
 	driver, migrated := "", false
 	if s != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Whether the driver or the in-tree plugin attaches a volume is decided per node while the
-// migration of the plugin is enabled and not complete. Since v1.17 that decides whether the volume
-// is desired; before, the operations decided. L-ADC-6
+// While the migration of a plugin is enabled but not complete, each node decides whether the driver
+// or the in-tree plugin attaches a volume. Since v1.17 that decides whether the volume is desired;
+// before, the operations decided. L-ADC-6
 
 // isMigrating reports whether the node decides about the plugin for a volume. C-MIG-3
 func (c *Controller) isMigrating(s *spec) bool {
 	return s != nil && s.plugin != "" && c.Migration.Stage(s.plugin) == migration.Enabled
 }
 
-// desires reports whether the driver should attach a volume to a node; known is false if that is
+// desires reports whether the driver should attach a volume to a node. known is false if that is
 // not known yet. C-MIG-3
 func (c *Controller) desires(s *spec, node string) (wanted, known bool) {
 	if !c.isMigrating(s) || !c.Version.Has(version.MigrationInDesiredState) {
@@ -39,8 +39,8 @@ func (c *Controller) decidesLate(s *spec) bool {
 	return c.isMigrating(s) && !c.Version.Has(version.MigrationInDesiredState)
 }
 
-// byDriver reports whether the driver acts for a volume on a node, and not the in-tree
-// plugin. It is an error if the node has not reported it. C-MIG-3, L-ADC-2
+// byDriver reports whether the driver, not the in-tree plugin, acts for a volume on a node. It is
+// an error if the node has not reported it. C-MIG-3, L-ADC-2
 func (c *Controller) byDriver(s *spec, node string) (bool, error) {
 	if !c.Version.Has(version.CSINode) {
 		return c.byMechanism(s, node)
@@ -77,8 +77,8 @@ func notInstalled(s *spec, node string) error {
 	return fmt.Errorf("in-tree plugin %s is migrated on node %s but driver %s is not installed", s.plugin, node, s.driver)
 }
 
-// mustWait reports an operation that does not begin while the node has not reported the plugin for
-// the volume; the next pass tries it again. L-ADC-5
+// mustWait reports whether an operation has to wait because the node has not reported the plugin of
+// the volume. The next pass tries it again. L-ADC-5
 func (c *Controller) mustWait(at pair, s *spec) error {
 	if !c.decidesLate(s) || (!c.Version.Has(version.CSINode) && !c.Legacy.NoBackoff) {
 		return nil
@@ -98,8 +98,8 @@ func (c *Controller) actsFor(at pair, s *spec) (driver bool, err error) {
 	return c.byDriver(s, at.node)
 }
 
-// checkHandover reports a volume that one plugin attached and the other has to detach: neither
-// detaches it. L-ADC-7
+// checkHandover reports a volume that one plugin attached and the other one has to detach. Neither
+// of them detaches it. L-ADC-7
 func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	attachment := c.actual.get(at)
 	if attachment == nil || attachment.inTree != byDriver {

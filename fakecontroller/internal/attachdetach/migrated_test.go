@@ -25,7 +25,7 @@ const (
 	cinderDriver = "cinder.csi.openstack.org"
 )
 
-// inTree makes a volume of the plugin kubernetes.io/cinder and a pod on node-a that uses it.
+// inTree creates a volume of the plugin kubernetes.io/cinder and a pod on node-a that uses it.
 func (c *cluster) inTree() {
 	c.volumeOf("v", corev1.PersistentVolumeSource{Cinder: &corev1.CinderPersistentVolumeSource{VolumeID: "disk-1"}})
 	c.pod("web", "node-a", "v")
@@ -46,8 +46,8 @@ func csiNode(plugins string, drivers ...string) *storagev1.CSINode {
 	return n
 }
 
-// C-MIG-3, L-ADC-6: a volume of a node that does not report the plugin is not desired, without an
-// event.
+// C-MIG-3, L-ADC-6: a volume on a node that does not report the plugin is not desired, and there is
+// no event.
 //
 // conformance: adc-migrated-volume-no-csinode
 func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 		stage    migration.Stage
 		csiNode  *storagev1.CSINode
 		attached bool
-		unknown  bool // left to the populator
+		unknown  bool // the populator adds it
 	}{
 		"complete, no CSINode":               {migration.Complete, nil, true, false},
 		"enabled, no CSINode":                {migration.Enabled, nil, false, true},
@@ -81,7 +81,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 	}
 }
 
-// C-MIG-3: the listing every three minutes sees a CSINode that came late.
+// C-MIG-3: the listing every three minutes notices a late CSINode.
 func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	c := newCluster(t)
 	c.World.Migration = migration.Plugins{cinder: migration.Enabled}
@@ -95,8 +95,7 @@ func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	assert.Less(t, at, podListPeriod+time.Second)
 }
 
-// L-ADC-2: the rows of its table. L-SKEW-1: without an object that ever comes, the attach fails for
-// ever.
+// L-ADC-2: the rows of its table. L-SKEW-1: if the object never appears, the attach fails for ever.
 func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
 		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
@@ -151,8 +150,8 @@ func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 	}
 }
 
-// L-ADC-1, L-ADC-9, L-SKEW-2: for volumes of CSI, and of plugins that are not migrated, the
-// controller does not look for the object. While one volume waits for the object, others are
+// L-ADC-1, L-ADC-9, L-SKEW-2: for CSI volumes, and for volumes of plugins that are not migrated,
+// the controller does not read the object. While one volume waits for the object, other volumes are
 // attached.
 func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	c := newCluster(t)
@@ -181,8 +180,8 @@ func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	assert.Empty(t, a.backlog.unresolved)
 }
 
-// L-ADC-8: for a volume with a known name only, the node is not asked for the plugin: the driver
-// detaches it.
+// L-ADC-8: for a volume with only a known name, the node's report on the plugin does not matter.
+// The driver detaches it.
 func TestAVolumeWithoutItsPodIsDetachedByTheDriver(t *testing.T) {
 	c := newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Enabled}

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// reportMultiAttach emits, for each pod that waits for the volume, an event with the pods that use
-// it; only once, until the volume is requested anew. C-ADC-34
+// reportMultiAttach emits an event for each pod that waits for the volume, with the pods that use
+// it. It emits it only once until the volume is requested again. C-ADC-34
 func (c *Controller) reportMultiAttach(at pair, want *desiredVolume, nodes []string) {
 	if want.multiAttachReported {
 		return

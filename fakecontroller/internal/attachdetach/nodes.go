@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// managedAnnotation makes a node one for which this controller attaches. C-ADC-9
+// managedAnnotation marks a node for which this controller attaches. C-ADC-9
 const managedAnnotation = "volumes.kubernetes.io/controller-managed-attach-detach"
 
 // nodeAdded: C-ADC-8, C-ADC-45
@@ -31,15 +31,15 @@ func (c *Controller) nodeUpdated(node, old *corev1.Node) {
 	}
 }
 
-// nodeDeleted keeps the last report of the node: without a node there is no report that a volume
-// was unmounted. C-ADC-8, C-ADC-63
+// nodeDeleted keeps the last report of the node, because a missing node does not report the
+// unmounting of a volume. C-ADC-8, C-ADC-63
 func (c *Controller) nodeDeleted(node *corev1.Node) {
 	c.desired.removeNode(node.Name)
 	c.setInUse(node)
 	c.markNode(node.Name)
 }
 
-// setInUse replaces a node's volumes in use by those in its status. C-ADC-40
+// setInUse replaces a node's volumes in use by the list in its status. C-ADC-40
 func (c *Controller) setInUse(node *corev1.Node) {
 	was := c.actual.inUse[node.Name]
 	is := make(map[string]bool, len(node.Status.VolumesInUse))

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// patchNodes writes the status of the nodes with changed lists; nodes that cannot be written stay
-// flagged for the next pass. C-ADC-43
+// patchNodes writes the status of the nodes with changed lists. A node that cannot be written stays
+// marked for the next pass. C-ADC-43
 func (c *Controller) patchNodes(p *kernel.Process) {
 	for _, node := range slices.Sorted(maps.Keys(c.actual.flagged)) {
 		if err := c.patchNode(p, node); err != nil {
@@ -36,7 +36,7 @@ func (c *Controller) patchNode(p *kernel.Process, name string) error {
 	}
 	list := attachedList(c.actual.reports[name])
 	if sameVolumes(node.Status.VolumesAttached, list) {
-		return nil // a patch computed from the cache has nothing to say
+		return nil // a patch computed from the cache would be empty
 	}
 	_, err := component.SetStatus(p, c.Component, store.KeyOf(node), func(n *corev1.Node) { n.Status.VolumesAttached = list })
 	if err != nil {

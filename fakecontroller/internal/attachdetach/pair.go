@@ -30,7 +30,7 @@ func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }
 // multiAttachAllowed: C-ADC-31
 func (s *spec) multiAttachAllowed() bool { return s == nil || volume.MultiAttachAllowed(s.pv) }
 
-// operationKey: an operation on a volume that only one node can have excludes all others on that
+// operationKey: an operation on a volume with a single-node access mode excludes all others on that
 // volume. C-OP-7
 func (s *spec) operationKey(at pair) operation.Key {
 	if s.multiAttachAllowed() {
@@ -39,8 +39,8 @@ func (s *spec) operationKey(at pair) operation.Key {
 	return operation.Key{Volume: at.volume}
 }
 
-// specOf describes a persistent volume that a CSI driver serves, also for a migrated plugin; false
-// for other volumes. C-MIG-3
+// specOf describes a persistent volume that a CSI driver serves, also for a migrated plugin. It is
+// false for other volumes. C-MIG-3
 func (c *Controller) specOf(pv *corev1.PersistentVolume) (*spec, bool) {
 	plugin, _ := c.Migration.Plugin(pv)
 	pv, err := c.Migration.PV(pv)

@@ -14,9 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-ADC-1, C-ADC-20: a pass runs every 100 ms if something has changed. In it a node's status first
-// loses the volumes to be detached, before operations begin, which are then on their way at the
-// same time.
+// C-ADC-1, C-ADC-20: a pass runs every 100 ms if something has changed. In a pass, the node's
+// status first loses the volumes to detach. Then operations start, and run at the same time.
 func TestAPassUpdatesTheNodeStatusBeforeDetaching(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -40,8 +39,8 @@ func TestAPassUpdatesTheNodeStatusBeforeDetaching(t *testing.T) {
 	}, c.story()[before:])
 }
 
-// C-ADC-22: while an operation runs a detach is not even asked for: the six minutes
-// begin when the attach has ended.
+// C-ADC-22: while an operation runs, the detach is not even requested. The six minutes begin when
+// the attach has ended.
 func TestTheTimeOfADetachBeginsWhenTheAttachHasEnded(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -134,7 +133,7 @@ func TestTheStatusOfADeletedNodeCannotBeWritten(t *testing.T) {
 	assert.False(t, ctl.actual.flagged["n"])
 }
 
-// C-ADC-45: a node that is made anew shows its attached volumes.
+// C-ADC-45: a node that is created again shows its attached volumes.
 func TestARecreatedNodeGetsItsAttachedVolumes(t *testing.T) {
 	c := attachedPod(t, Options{})
 	_, err := store.Delete[*corev1.Node](c.Store, store.Key{Name: "node-a"})

@@ -43,8 +43,8 @@ func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 	return nil
 }
 
-// addPod enters the pod's volumes as wanted on its node. Volumes that cannot be known yet are left
-// to the populator. C-ADC-11
+// addPod enters the pod's volumes as wanted on its node. The populator adds volumes that cannot be
+// known yet. C-ADC-11
 func (c *Controller) addPod(pod *corev1.Pod) {
 	if !c.desired.manages(pod.Spec.NodeName) {
 		c.postpone(pod)
@@ -63,8 +63,8 @@ func (c *Controller) addPod(pod *corev1.Pod) {
 	}
 }
 
-// removePod removes the pod's volumes. They are looked up again, so volumes that are no longer
-// known are left to the populator. C-ADC-14
+// removePod removes the pod's volumes. They are looked up again, so the populator removes volumes
+// that are no longer known. C-ADC-14
 func (c *Controller) removePod(pod *corev1.Pod) {
 	delete(c.backlog.unresolved, store.KeyOf(pod))
 	if c.desired.byPod[pod.UID] == nil {
@@ -117,8 +117,8 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	return specs, complete
 }
 
-// inline is a volume of a migrated plugin that the pod describes itself, nil for
-// others: inline CSI volumes are never attached. C-MIG-6, C-GEN-11
+// inline is an inline volume of a migrated plugin in the pod; nil for other volumes. Inline CSI
+// volumes are never attached. C-MIG-6, C-GEN-11
 func (c *Controller) inline(pod *corev1.Pod, v *corev1.Volume) *spec {
 	pv, ok, err := c.Migration.Inline(v, pod.Namespace)
 	if !ok || err != nil {

@@ -18,9 +18,9 @@ import (
 
 // backlog holds work that only the desired state of world populator does.
 type backlog struct {
-	leftOver   map[types.UID]bool // pods that are gone or done but still in the desired state
+	leftOver   map[types.UID]bool // deleted or finished pods that are still in the desired state
 	detachable map[string]bool    // drivers that have stopped to need attaching
-	unresolved map[store.Key]bool // pods of which a volume was not known
+	unresolved map[store.Key]bool // pods with a volume that was unknown
 }
 
 func newBacklog() backlog {
@@ -59,8 +59,8 @@ func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	}
 }
 
-// populate is the desired state of world populator: every minute it removes volumes that are no
-// longer wanted, every three it looks at the pods again. C-ADC-14..16
+// populate is the desired state of world populator. Every minute it removes volumes that are no
+// longer needed, and every three minutes it processes the pods again. C-ADC-14..16
 func (c *Controller) populate(p *kernel.Process) {
 	for at, due := c.nextPopulation(p.Elapsed()); due; at, due = c.nextPopulation(p.Elapsed()) {
 		for p.IdleUntil("the populator's next pass", at) {
@@ -86,7 +86,7 @@ func (c *Controller) nextPopulation(now time.Duration) (time.Duration, bool) {
 	}
 }
 
-// nextMultiple is the first time after now that is whole periods after start.
+// nextMultiple is the first time after now that is a whole number of periods after start.
 func nextMultiple(start, period, now time.Duration) time.Duration {
 	return start + ((now-start)/period+1)*period
 }

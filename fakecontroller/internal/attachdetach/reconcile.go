@@ -56,7 +56,7 @@ func (c *Controller) pass(p *kernel.Process) {
 	c.patchNodes(p)
 }
 
-// tryDetach starts a detach unless something speaks against it. C-ADC-22
+// tryDetach starts a detach unless there is a reason against it. C-ADC-22
 func (c *Controller) tryDetach(p *kernel.Process, at pair) {
 	key := c.actual.volumes[at.volume].spec.operationKey(at)
 	if !c.ops.SafeToRetry(key, detachOperation) {
@@ -99,8 +99,8 @@ func (c *Controller) tryDetach(p *kernel.Process, at pair) {
 	}
 }
 
-// tryAttach starts an attach unless the volume is attached, being worked on, or
-// attached where it excludes this node. C-ADC-32..34
+// tryAttach starts an attach unless the volume is attached, has an operation in progress, or is
+// attached to another node that excludes this one. C-ADC-32..34
 func (c *Controller) tryAttach(at pair, want *desiredVolume) {
 	key := want.spec.operationKey(at)
 	if c.ops.IsPending(key) {
@@ -139,8 +139,8 @@ func (c *Controller) operate(key operation.Key, name string, s *spec, body func(
 	})
 }
 
-// retryLater has a pair looked at when its backoff is over. The end of an
-// operation that still runs is reported by operationEnded.
+// retryLater schedules a pair for the end of its backoff. The end of an operation that still runs
+// is reported by operationEnded.
 func (c *Controller) retryLater(at pair, key operation.Key, name string) {
 	if when, ok := c.ops.RetryAt(key, name); ok {
 		c.agenda.set(at, when)

@@ -40,8 +40,8 @@ func (c *Controller) recoverNode(node *corev1.Node) {
 	c.setInUse(node)
 }
 
-// recoverAttachment takes a VolumeAttachment that no node's status shows for an attempt
-// with an unknown end. C-ADC-6
+// recoverAttachment treats a VolumeAttachment that no node's status lists as an attempt with an
+// unknown outcome. C-ADC-6
 func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	if va.Spec.Source.PersistentVolumeName == nil {
 		return
@@ -60,7 +60,7 @@ func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	}
 }
 
-// recoverPod gives attached volumes the spec that their pod has. C-ADC-7
+// recoverPod gives attached volumes the specs from their pods. C-ADC-7
 func (c *Controller) recoverPod(pod *corev1.Pod) {
 	c.podChanged(pod)
 	if pod.Spec.NodeName == "" || volume.Terminated(pod) {

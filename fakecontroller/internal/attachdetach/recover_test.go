@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// restartable is a cluster in which pod p on node-a uses v, and its controller.
+// restartable is a cluster with its controller, in which pod p on node-a uses v.
 func restartable(t *testing.T) (*cluster, *Controller) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -72,8 +72,8 @@ func TestRestartFinishesAnAttach(t *testing.T) {
 	assert.Contains(t, c.story(), `5.5s Pod/p SuccessfulAttachVolume AttachVolume.Attach succeeded for volume "v" `)
 }
 
-// fact 54 (dd5), C-ADC-6, C-ADC-40: with the pod gone the attachment lingers until
-// the node's status is written for any reason.
+// fact 54 (dd5), C-ADC-6, C-ADC-40: without the pod, the attachment stays until the node's status
+// is written for any reason.
 func TestRestartLeavesAnUncertainAttachmentUntilTheNodeReports(t *testing.T) {
 	c, a := restartable(t)
 	c.until("attachment", func() bool { return c.attachment("v", "node-a") != nil })

@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// verify compares confirmed attachments with their VolumeAttachments once per period. The
-// comparison would pass for objects that have not changed since they were last attached, so only
-// the others are compared. C-ADC-50
+// verify compares confirmed attachments to their VolumeAttachments once per period. Objects that
+// have not changed since they were last attached would pass, so only the others are compared.
+// C-ADC-50
 func (c *Controller) verify(p *kernel.Process) {
 	for len(c.unverified) > 0 {
 		at := nextMultiple(c.started, c.opts.ReconcileSyncPeriod, p.Elapsed())
@@ -35,7 +35,8 @@ func (c *Controller) distrust(at pair) {
 	}
 }
 
-// trustOnlyIfAttached has an attachment verified unless its object confirms it now.
+// trustOnlyIfAttached schedules the verification of an attachment unless its object confirms it
+// now.
 func (c *Controller) trustOnlyIfAttached(at pair) {
 	va, ok := component.Cached[*storagev1.VolumeAttachment](c.Component, store.Key{Name: objectName(at)})
 	if !ok || !va.Status.Attached {
@@ -43,8 +44,8 @@ func (c *Controller) trustOnlyIfAttached(at pair) {
 	}
 }
 
-// verifyOne forgets an attachment that is none; a pod that needs the volume makes
-// the next pass attach it again. C-ADC-52
+// verifyOne removes an attachment that does not exist. If a pod needs the volume, the next pass
+// attaches it again. C-ADC-52
 func (c *Controller) verifyOne(p *kernel.Process, at pair) {
 	if !c.actual.confirmed(at) {
 		delete(c.unverified, at)
@@ -61,10 +62,10 @@ func (c *Controller) verifyOne(p *kernel.Process, at pair) {
 	}
 }
 
-// hasUnknown reports whether a node has a volume of which only the name is known: it makes the
+// hasUnknown reports whether a node has a volume with only a known name. Such a volume makes the
 // check fail for the whole node. C-ADC-51
 func (c *Controller) hasUnknown(node string) bool {
-	// In any order: one is enough.
+	// In any order: one volume is enough.
 	for name := range c.actual.byNode[node] {
 		if c.actual.volumes[name].spec == nil && c.actual.confirmed(pair{name, node}) {
 			return true

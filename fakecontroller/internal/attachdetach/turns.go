@@ -6,10 +6,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// turns is the order in which a pass attaches: by volume, and in turn by the nodes that want the
-// same volume. Only the first of these nodes can have an operation on the volume. Kubernetes draws
-// it at each pass, by the order of Go maps, so that no node waits for ever for another to which the
-// attach fails. A strategy that explores lets chance decide. C-ADC-32, C-OP-7
+// turns is the order in which a pass attaches volumes. Nodes that need the same volume take turns.
+// Only the first of these nodes can have an operation on the volume. Kubernetes chooses the first
+// node at random in each pass, by the order of Go maps. Therefore no node waits for ever because
+// the attach to another one fails. A strategy that explores lets chance decide. C-ADC-32, C-OP-7
 func (c *Controller) turns(work []pair) []pair {
 	var order []pair
 	for len(work) > 0 {
@@ -24,7 +24,7 @@ func (c *Controller) turns(work []pair) []pair {
 	return order
 }
 
-// turnsOf is the order of the nodes of one volume, which are sorted.
+// turnsOf is the order of the sorted nodes of one volume.
 func (c *Controller) turnsOf(volume string, work []pair) []pair {
 	if len(c.desired.byVolume[volume]) < 2 {
 		delete(c.lastTurn, volume)
@@ -41,7 +41,7 @@ func (c *Controller) turnsOf(volume string, work []pair) []pair {
 	return slices.Concat(work[first:], work[:first])
 }
 
-// tookTurn notes that a node has had its turn with a volume that others want, too.
+// tookTurn records that a node has had its turn with a volume that other nodes also need.
 func (c *Controller) tookTurn(at pair) {
 	if len(c.desired.byVolume[at.volume]) > 1 {
 		c.lastTurn[at.volume] = at.node

@@ -15,7 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// rivals are two pods on two nodes that want one volume, which node-a can never have.
+// rivals are two pods on two nodes that need one volume. The volume can never be attached to
+// node-a.
 func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
 	c := newClusterUnder(t, strategy)
 	c.node("node-a")
@@ -48,7 +49,7 @@ func (c *cluster) attacherWithout(node string) {
 	})
 }
 
-// C-ADC-32, C-OP-7: the attach to node-a fails for ever. Node-b has its turn after that, and the
+// C-ADC-32, C-OP-7: the attach to node-a fails for ever. Node-b then has its turn, and gets the
 // volume.
 func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 	c := rivals(t, kernel.Calm{})
@@ -58,7 +59,7 @@ func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 	assert.Contains(t, fmt.Sprint(c.story()), "Pod/on-a FailedAttachVolume Multi-Attach error")
 }
 
-// The first node is drawn: under some seeds it is node-b, to which the attach succeeds at once.
+// The first node is random: under some seeds it is node-b, and the attach succeeds at once.
 func TestTheFirstTurnIsRandom(t *testing.T) {
 	first := map[string]bool{}
 	for seed := range uint64(20) {

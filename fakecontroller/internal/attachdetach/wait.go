@@ -33,8 +33,8 @@ func (e timedOut) Error() string {
 	return fmt.Sprintf("timed out waiting for external-attacher of %s CSI driver to %s volume %s", e.driver, e.verb, e.handle)
 }
 
-// awaitAttachment polls a VolumeAttachment in the cache until look is done or
-// fails. Polls between two changes are left out: they would see nothing new.
+// awaitAttachment polls a VolumeAttachment in the cache until look is done or fails. Polls between
+// two changes are left out, because they would find nothing new.
 func (c *Controller) awaitAttachment(p *kernel.Process, name string, look func(*storagev1.VolumeAttachment) (bool, error), timeout error) error {
 	news := &attachmentNews{process: p, changed: true}
 	c.waiting[name] = news
@@ -57,7 +57,7 @@ func (c *Controller) awaitAttachment(p *kernel.Process, name string, look func(*
 	}
 }
 
-// polls is the sequence of instants at which a VolumeAttachment is looked at.
+// polls is the sequence of instants at which a VolumeAttachment is read.
 type polls struct {
 	at, delay time.Duration
 	jitter    func() int // percent to add to a delay

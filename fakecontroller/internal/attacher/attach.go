@@ -19,9 +19,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// syncAttachment brings one attachment into its desired state. C-ATT-10, C-ATT-11
+// syncAttachment moves one attachment towards its desired state. C-ATT-10, C-ATT-11
 func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
-	if r.ending { // its own write of the error has queued the attachment again
+	if r.ending { // writing the error has queued the attachment again
 		p.Wait("its end", func() bool { return false })
 	}
 	va, ok := component.Cached[*storagev1.VolumeAttachment](r.Component, key)
@@ -51,8 +51,8 @@ func (r *run) syncTrivially(p *kernel.Process, key store.Key) error {
 	return r.markAttached(p, key, nil)
 }
 
-// syncAttach attaches and writes down how it went. An attach that succeeded but
-// could not be written down is done again. C-ATT-15, C-ATT-16
+// syncAttach attaches and writes the outcome. An attach that succeeded but could not be written
+// down is done again. C-ATT-15, C-ATT-16
 func (r *run) syncAttach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	metadata, err := r.attach(p, va)
 	if err == nil || seeded.IsMade(seeded.AttachedAtError) {

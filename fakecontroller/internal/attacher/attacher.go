@@ -1,5 +1,5 @@
-// Package attacher is the external-attacher sidecar: it turns VolumeAttachments
-// of one driver into ControllerPublishVolume and ControllerUnpublishVolume calls.
+// Package attacher is the external-attacher sidecar. It turns VolumeAttachments of one driver into
+// ControllerPublishVolume and ControllerUnpublishVolume calls.
 package attacher
 
 import (
@@ -39,10 +39,10 @@ type Options struct {
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers bounds the number of attachments in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
-	// ReconcileSync is the interval at which attachments are compared with ListVolumes, if the
-	// driver can list them. Default: 1 min.
+	// ReconcileSync is the interval at which attachments are compared to ListVolumes, if the driver
+	// can list them. Default: 1 min.
 	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can list them; default 1m."`
-	// MaxEntries is the page size of ListVolumes; 0 leaves it to the driver.
+	// MaxEntries is the page size of ListVolumes; 0 means the driver's default.
 	MaxEntries uint `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
 	// DefaultFSType is the file system of volumes that name none.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system of volumes that name none; default none."`
@@ -95,8 +95,8 @@ func (r *run) main(p *kernel.Process) {
 	if !r.features.attach {
 		handle = r.syncTrivially
 	}
-	// A key waits for one retry at most: the second call that a failed attach makes
-	// at once uses up a step of the backoff. C-ATT-3
+	// A key waits for at most one retry. The second call that immediately follows a failed attach
+	// uses up a step of the backoff. C-ATT-3
 	backoff := workqueue.Options{Workers: int(r.opts.Workers), FirstDelay: r.opts.RetryIntervalStart, MaxDelay: r.opts.RetryIntervalMax}
 	r.attachments = workqueue.New("attachments", backoff, r.Go, handle)
 	r.volumes = workqueue.New("volumes", backoff, r.Go, r.syncVolume)

@@ -92,10 +92,10 @@ func seconds(at ...float64) []time.Duration {
 	return all
 }
 
-// C-ATT-10, C-ATT-16, C-ATT-21, C-ATT-42, fact 23: whatever the error, the call is repeated and
-// nothing is undone; it stands in the attachment's status, and no event reports it. The sidecar's
-// own patch queues the attachment again, which uses up one step of the backoff; a detach has no
-// such patch. Golden l17, l13.
+// C-ATT-10, C-ATT-16, C-ATT-21, C-ATT-42, fact 23: after any error the call is repeated and nothing
+// is undone. The error is in the attachment's status, without an event. The sidecar's own patch
+// queues the attachment again, which uses up one step of the backoff. A detach makes no such patch.
+// Golden l17, l13.
 func TestBackoff(t *testing.T) {
 	t.Run("attach", func(t *testing.T) {
 		c := newSite(t, nil, mock.Options{})
@@ -147,8 +147,8 @@ func TestResyncRetriesAtOnce(t *testing.T) {
 	assert.Equal(t, seconds(253, 509, 600), c.calls("ControllerPublishVolume")[8:])
 }
 
-// fact 46, golden aa6: after a deadline the next call follows at once, and so does the one after
-// it.
+// fact 46, golden aa6: after a deadline the next call follows immediately, and so does the one
+// after it.
 func TestRetryOverlapsACallThatTimedOut(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.wire.Faults.Inject(&fault.Fault{Call: "ControllerPublishVolume", Effect: fault.HoldRequest, Delay: 45 * time.Second, Times: 2})
@@ -160,8 +160,8 @@ func TestRetryOverlapsACallThatTimedOut(t *testing.T) {
 	assert.Nil(t, c.attachment().Status.AttachError)
 }
 
-// fact 38, C-ATT-25, golden q1: an error before anything was written but the PV's
-// finalizer, and an ordinary backoff.
+// fact 38, C-ATT-25, golden q1: an error after nothing but the PV's finalizer was written, with an
+// ordinary backoff.
 func TestNodeWithoutTheDriver(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *storagev1.CSINode) { n.Spec.Drivers = nil })
@@ -245,7 +245,7 @@ func TestVolumeDetachedBehindTheSidecarIsPublishedAgain(t *testing.T) {
 }
 
 // C-ATT-40: one timeout of 15 s bounds the requests for all pages. A list without a last page uses
-// it up, and only then are attachments compared with the pages.
+// it up. Only then are attachments compared to the pages.
 func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	c := newSite(t, nil, mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, Faulty: []string{"list-never-ends"}})
 	o := c.options()
@@ -261,8 +261,8 @@ func TestAListWithoutALastPageTakesTheWholeTimeout(t *testing.T) {
 	assert.Contains(t, c.wire.Violations()[0].String(), "so the list never ends")
 }
 
-// fact 6: with a cache that lags, ControllerPublishVolume is called twice in some
-// runs and once in others.
+// fact 6: with an old cache, ControllerPublishVolume is called twice in some runs and once in
+// others.
 func TestCacheLagCanDoubleTheCall(t *testing.T) {
 	seen := map[int]bool{}
 	for seed := range uint64(40) {

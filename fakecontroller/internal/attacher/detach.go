@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// syncDetach detaches and writes down how it went. C-ATT-21
+// syncDetach detaches and writes the outcome. C-ATT-21
 func (r *run) syncDetach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	if seeded.IsMade(seeded.DetachedBeforeEnd) {
 		if err := r.markDetached(p, store.KeyOf(va)); err != nil {

@@ -36,7 +36,7 @@ func sanitized(driver string) string {
 	return name
 }
 
-// guardVolume keeps a PersistentVolume from vanishing while it is attached. C-ATT-12
+// guardVolume protects a PersistentVolume from deletion while it is attached. C-ATT-12
 func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	if slices.Contains(pv.Finalizers, r.features.finalizer) {
 		return nil
@@ -50,8 +50,8 @@ func (r *run) guardVolume(p *kernel.Process, pv *corev1.PersistentVolume) error 
 	return nil
 }
 
-// patchFinalizers is a JSON patch that tests the list of finalizers before it changes it: change
-// returns the new list, and whether the old one passes the test. C-ATT-30, C-ATT-31
+// patchFinalizers is a JSON patch that tests the list of finalizers before it changes the list.
+// change returns the new list, and whether the old one passes the test. C-ATT-30, C-ATT-31
 func (r *run) patchFinalizers(p *kernel.Process, pv *corev1.PersistentVolume, change func(now []string) ([]string, bool)) error {
 	passed := false
 	_, err := component.PatchMetadata(p, r.Component, store.KeyOf(pv), func(pv *corev1.PersistentVolume) {
@@ -74,16 +74,16 @@ func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
 // migratedTo names the driver that a volume of an in-tree class was handed over to.
 const migratedTo = "pv.kubernetes.io/migrated-to"
 
-// isOthers reports whether a volume counts as one of the in-tree plugin: an in-tree volume that was
-// not handed over to the driver. It loses the finalizer when it is not attached. Trace
+// isOthers reports whether a volume belongs to the in-tree plugin: an in-tree volume that was not
+// handed over to the driver. Such a volume loses the finalizer when it is not attached. Trace
 // migrated-static
 func (r *run) isOthers(pv *corev1.PersistentVolume) bool {
 	_, inTree := migration.Plugin(pv)
 	return inTree && pv.Annotations[migratedTo] != r.features.driver
 }
 
-// syncVolume takes the finalizer off a PersistentVolume that the sidecar need not
-// guard any more and that no attachment names. C-ATT-30
+// syncVolume removes the finalizer from a PersistentVolume that the sidecar no longer needs to
+// protect and that no attachment names. C-ATT-30
 func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 	pv, ok := component.Cached[*corev1.PersistentVolume](r.Component, key)
 	if !ok || !r.mayRelease(pv) {

@@ -37,8 +37,8 @@ func TestAttachmentsOfOtherAttachersAreLeftAlone(t *testing.T) {
 	assert.Empty(t, c.attachment().Finalizers)
 }
 
-// C-ATT-11: nothing is done for an attachment that is attached, or that is deleted and has not
-// the sidecar's finalizer.
+// C-ATT-11: the sidecar ignores an attachment that is already attached, or that is deleted and
+// lacks the sidecar's finalizer.
 func TestAttachmentsWithoutWork(t *testing.T) {
 	attached := func(c *site) {
 		_, err := store.ModifyStatus(c.Store, attachmentKey, func(va *storagev1.VolumeAttachment) { va.Status.Attached = true })
@@ -179,8 +179,8 @@ func TestAnAttachmentOfADeletedVolumeStays(t *testing.T) {
 	assert.Nil(t, c.attachment().Status.DetachError.ErrorCode)
 }
 
-// C-ATT-22, C-MIG-14: if the project of a volume is not known, its handle is completed only to find
-// it in the driver's list.
+// C-ATT-22, C-MIG-14: if the project of a volume is unknown, its handle is completed only for the
+// search in the driver's list.
 func TestHandlesOfMigratedVolumesAreCompletedForTheListOnly(t *testing.T) {
 	const gce = "pd.csi.storage.gke.io"
 	c := newSite(t, nil, mock.Options{})
@@ -225,8 +225,8 @@ func TestAVolumeIsKeptUntilItsLastAttachmentIsDeleted(t *testing.T) {
 	assert.Len(t, c.calls("ControllerUnpublishVolume"), 1, "C-ATT-12: only a new attach needs a volume that is not deleted")
 }
 
-// C-ATT-30, C-ATT-31: the sidecar's patches of a volume's finalizers test the list as the sidecar
-// knows it.
+// C-ATT-30, C-ATT-31: the sidecar's patches of a volume's finalizers test for the list that the
+// sidecar last read.
 func TestPatchesOfFinalizersTestTheList(t *testing.T) {
 	const own = finalizer
 	for name, tt := range map[string]struct {

@@ -29,8 +29,8 @@ const (
 	finalizer  = "external-attacher/disk-csi-example-com"
 )
 
-// site is the world of one test: a driver's controller plugin, and an API in which the test plays
-// all components except the attacher.
+// site is the environment of one test: a driver's controller plugin, and an API in which the test
+// plays all components except the attacher.
 type site struct {
 	*testcluster.API
 	wire    *wire.Wire
@@ -67,7 +67,7 @@ func (c *site) options() Options {
 
 func (c *site) start() *sidecar.Program { return Start(c.World, c.wire, c.options()) }
 
-// objects makes node-a, which runs the driver, and volume v.
+// objects creates node-a, which runs the driver, and volume v.
 func (c *site) objects() {
 	testcluster.Create(c, &storagev1.CSINode{
 		ObjectMeta: metav1.ObjectMeta{Name: "node-a"},

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// source is the volume of an attachment: the object, which is nil for an inline
-// volume, and the volume as CSI.
+// source is the volume of an attachment: the object (nil for an inline volume), and the volume in
+// its CSI form.
 type source struct {
 	pv   *corev1.PersistentVolume
 	spec *corev1.PersistentVolumeSpec

@@ -12,20 +12,21 @@ import (
 // Name is the program's, also as the caller of drivers.
 const Name = "cluster-driver-registrar"
 
-// Newest is the last version of Kubernetes that serves an object that the program makes, the
+// Newest is the last version of Kubernetes that serves all objects of the program, including the
 // CSIDriver of storage.k8s.io/v1beta1.
 const Newest version.Version = 21
 
 // Options are the flags of the program, which differ between 1.0, for Kubernetes 1.13, and 1.1, for
 // later versions. L-CDR-1, C-CDR-1
 type Options struct {
-	// RequiresAttachment is in the object of Kubernetes 1.13. Default: true.
+	// RequiresAttachment is a field of the object in Kubernetes 1.13. Default: true.
 	RequiresAttachment *bool `json:"driverRequiresAttachment,omitempty" doc:"--driver-requires-attachment, for Kubernetes 1.13: attachRequired of the CSIDriver; default true."`
-	// PodInfoVersion is in the object of Kubernetes 1.13. Default: empty, which is no information.
+	// PodInfoVersion is a field of the object in Kubernetes 1.13. Default: empty, which is no
+	// information.
 	PodInfoVersion string `json:"podInfoMountVersion,omitempty" example:"v1" doc:"--pod-info-mount-version, for Kubernetes 1.13: podInfoOnMountVersion of the CSIDriver; default empty, no information."`
-	// PodInfo is in the object since Kubernetes 1.14. Default: false.
+	// PodInfo is a field of the object since Kubernetes 1.14. Default: false.
 	PodInfo bool `json:"podInfoMount,omitempty" doc:"--pod-info-mount, since Kubernetes 1.14: podInfoOnMount of the CSIDriver; default false."`
-	// Restart is for when it has exited. Default: sidecar.RestartAlways.
+	// Restart restarts it after its exit. Default: sidecar.RestartAlways.
 	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
 }
 
@@ -37,7 +38,7 @@ func (Options) Name() string { return Name }
 // RunsBeside: it runs in every deployment that has it.
 func (Options) RunsBeside(sidecar.Promises) bool { return true }
 
-// Lock is empty: replicas make the object at the same time, and the first of them wins.
+// Lock is empty: replicas create the object at the same time, and the first one wins.
 func (Options) Lock(string) string { return "" }
 
 // Start starts the program beside a plugin.
@@ -48,8 +49,9 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 // Mistakes are the flags that cannot be.
 func (Options) Mistakes() []sidecar.Mistake { return nil }
 
-// MistakesIn returns the mistakes for a cluster of a version: 1.0 of the program, for Kubernetes
-// 1.13, has other flags than 1.1, and today's Kubernetes does not serve the objects of either.
+// MistakesIn returns the mistakes for a cluster with a version. Release 1.0 of the program, for
+// Kubernetes 1.13, has other flags than 1.1, and current versions of Kubernetes serve the objects
+// of neither.
 func (o Options) MistakesIn(v version.Version) (found []sidecar.Mistake) {
 	if v > Newest {
 		return []sidecar.Mistake{{Found: Name, Want: fmt.Sprintf("none since Kubernetes 1.%d, which does not serve the objects that it makes: a deployment brings its CSIDriver", Newest+1)}}

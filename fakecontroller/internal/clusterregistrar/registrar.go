@@ -1,5 +1,5 @@
-// Package clusterregistrar is the in-process equivalent of cluster-driver-registrar, a sidecar of
-// the years before deployments brought their CSIDriver objects: it makes the object of its driver.
+// Package clusterregistrar is the in-process equivalent of cluster-driver-registrar. This old
+// sidecar creates the CSIDriver object of its driver, which deployments now contain themselves.
 package clusterregistrar
 
 import (
@@ -47,9 +47,9 @@ func start(w *component.World, over *wire.Wire, o Options, at sidecar.Target) *s
 	})
 }
 
-// main calls the driver once; then it makes the object repeatedly, whatever the driver's state. It
-// never changes an existing object. It deletes the object on SIGINT, which no kubelet sends:
-// SIGTERM ends it at once, and the object stays. C-CDR-2, C-CDR-3
+// main calls the driver once. Then it creates the object repeatedly, whatever the driver's state.
+// It never changes an existing object. It deletes the object on SIGINT, which kubelets never send.
+// SIGTERM ends it immediately, and the object stays. C-CDR-2, C-CDR-3
 func (r *run) main(p *kernel.Process) {
 	driver := r.describe(p)
 	for {
@@ -97,8 +97,8 @@ func (r *run) meet(p *kernel.Process) (name string, deadline time.Duration) {
 	}
 }
 
-// create makes the object in the form that the cluster knows. An existing object counts as success;
-// another error is retried after the pause. L-CDR-2
+// create creates the object in the form that the cluster supports. An existing object counts as
+// success; another error is retried after the pause. L-CDR-2
 func (r *run) create(p *kernel.Process, driver *storagev1.CSIDriver) {
 	if !r.isOld() {
 		_, _ = component.Create(p, r.Component, driver.DeepCopy())
@@ -110,7 +110,7 @@ func (r *run) create(p *kernel.Process, driver *storagev1.CSIDriver) {
 	})
 }
 
-// isOld reports whether the program is of the time of Kubernetes 1.13.
+// isOld reports whether the program is the release for Kubernetes 1.13.
 func (r *run) isOld() bool { return !r.Began.Has(version.CSINode) }
 
 func (r *run) conn(p *kernel.Process, deadline time.Duration) grpc.ClientConnInterface {

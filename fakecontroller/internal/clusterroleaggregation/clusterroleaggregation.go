@@ -1,6 +1,6 @@
 // Package clusterroleaggregation is the controller that fills cluster roles with an aggregation
-// rule: they have the rules of all roles that it selects.
-// (kubernetes v1.36.3, pkg/controller/clusterroleaggregation)
+// rule. They get the rules of all roles that the aggregation rule selects. (kubernetes v1.36.3,
+// pkg/controller/clusterroleaggregation)
 package clusterroleaggregation
 
 import (
@@ -36,7 +36,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// enqueueAll queues all roles that gather, as each change can concern each of them.
+// enqueueAll queues all aggregated roles, because each change can affect each of them.
 func (c *Controller) enqueueAll() {
 	for role := range store.List[*rbacv1.ClusterRole](c.Cache, "") {
 		if role.AggregationRule != nil {
@@ -45,7 +45,7 @@ func (c *Controller) enqueueAll() {
 	}
 }
 
-// sync gives a role the rules that it gathers.
+// sync writes the collected rules into a role.
 func (c *Controller) sync(p *kernel.Process, name string) error {
 	role, ok := component.Cached[*rbacv1.ClusterRole](c.Component, store.Key{Name: name})
 	if !ok || role.AggregationRule == nil {
@@ -68,8 +68,7 @@ func (c *Controller) sync(p *kernel.Process, name string) error {
 	return err
 }
 
-// gather adds the rules of all roles that a selector selects, except for one role, without
-// repetitions.
+// gather adds the rules of all roles that match a selector, except one role, without repetitions.
 func (c *Controller) gather(rules []rbacv1.PolicyRule, selector labels.Selector, but string) []rbacv1.PolicyRule {
 	var selected []*rbacv1.ClusterRole
 	for role := range store.List[*rbacv1.ClusterRole](c.Cache, "") {

@@ -1,6 +1,6 @@
-// Package cronjob is the CronJob controller of the kube-controller-manager: it makes jobs
-// of a template at the times of a schedule, and deletes old ones.
-// (kubernetes v1.36.3, pkg/controller/cronjob)
+// Package cronjob is the CronJob controller of the kube-controller-manager. It creates jobs from a
+// template at the times of a schedule, and deletes old jobs. (kubernetes v1.36.3,
+// pkg/controller/cronjob)
 package cronjob
 
 import (

@@ -92,7 +92,7 @@ func TestASuspendedCronJobStartsNothing(t *testing.T) {
 	assert.Empty(t, jobs(c))
 }
 
-// A controller that was away starts the latest job that it missed, once.
+// A controller that was down starts the latest job that it missed, once.
 func TestOfMissedStartsTheLatestIsMadeUpFor(t *testing.T) {
 	for seed := range uint64(10) {
 		c := testcluster.New(t, kernel.NewRandom(seed+1), mock.Options{})

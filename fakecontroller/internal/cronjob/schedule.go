@@ -10,10 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A controller that finds more missed starts than this says so.
+// A controller that finds more missed starts than this emits an event.
 const manyMissed = 100
 
-// delta allows for the time by which the clock has passed a start when the controller looks for it.
+// delta allows for the delay between a start time and the controller's check.
 const delta = 100 * time.Millisecond
 
 // scheduleOf reads when the jobs of a cron job start, by its time zone.
@@ -26,7 +26,7 @@ func scheduleOf(c cronJob) (cron.Schedule, error) {
 }
 
 // due returns the latest start that is due since the last one, or since the creation of the cron
-// job, and the number of starts that are due. The time is zero if none is.
+// job. It also returns the number of due starts. The time is zero if none is.
 func due(c cronJob, now time.Time, s cron.Schedule) (latest time.Time, missed int64, err error) {
 	since := c.CreationTimestamp.Time
 	if c.Status.LastScheduleTime != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// start makes the job that is due, and schedules the next start.
+// start creates the due job, and schedules the next start.
 func (c *Controller) start(p *kernel.Process, of cronJob) error {
 	if of.DeletionTimestamp != nil || of.Spec.Suspend != nil && *of.Spec.Suspend {
 		return nil
@@ -46,8 +46,8 @@ func (c *Controller) start(p *kernel.Process, of cronJob) error {
 	return c.create(p, of, at)
 }
 
-// mayStart reports whether a job that is due is neither too late nor there already, nor
-// has to wait for the one before.
+// mayStart reports whether a due job may start. It may not be too late or exist already, and it may
+// have to wait for the previous job.
 func (c *Controller) mayStart(of cronJob, at, now time.Time) bool {
 	deadline := of.Spec.StartingDeadlineSeconds
 	switch {
@@ -138,7 +138,7 @@ func jobOf(of cronJob, at time.Time) *batchv1.Job {
 	}
 }
 
-// cleanUp deletes the oldest jobs that have ended, those that are more than are kept.
+// cleanUp deletes the oldest finished jobs beyond the number to keep.
 func (c *Controller) cleanUp(p *kernel.Process, of cronJob, jobs []*batchv1.Job) error {
 	limits := []struct {
 		how  batchv1.JobConditionType

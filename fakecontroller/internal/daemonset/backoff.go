@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long a set waits before it replaces a pod that failed: the first time, and at most.
+// How long a set waits before it replaces a failed pod: the first time, and at most.
 const (
 	firstBackoff = time.Second
 	maxBackoff   = 15 * time.Minute
@@ -19,8 +19,8 @@ type place struct {
 	node string
 }
 
-// backoffs hold the failures of pods, so that a kubelet that rejects a pod and the set that makes
-// it anew do not repeat this without a pause.
+// backoffs hold the failures of pods. They prevent an endless fast loop of a kubelet that rejects a
+// pod and a set that creates it again.
 type backoffs map[place]backoff
 
 type backoff struct {
@@ -28,14 +28,13 @@ type backoff struct {
 	last  time.Time
 }
 
-// rest returns the time for which the next failed pod has to stay.
+// rest returns how long the next failed pod has to stay.
 func (b backoffs) rest(set *appsv1.DaemonSet, node string, now time.Time) time.Duration {
 	at := b[place{set.UID, node}]
 	return max(0, at.last.Add(at.delay).Sub(now))
 }
 
-// next takes notice of a failed pod that is deleted now. Failures are forgotten after a long time
-// without.
+// next records a failed pod that is deleted now. Failures are forgotten after a long time without.
 func (b backoffs) next(set *appsv1.DaemonSet, node string, now time.Time) {
 	at := b[place{set.UID, node}]
 	if at.delay == 0 || now.Sub(at.last) > 2*maxBackoff {

@@ -1,5 +1,5 @@
-// Package daemonset is the DaemonSet controller of the kube-controller-manager: it keeps one pod of
-// a set on every node that the pods may run on. It does not adopt orphaned pods.
+// Package daemonset is the DaemonSet controller of the kube-controller-manager. It keeps one pod of
+// a set on every eligible node. It does not adopt orphaned pods.
 package daemonset
 
 import (
@@ -69,7 +69,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, set, pods)
 }
 
-// podsOf are the pods of a set by the node that they are on or meant for.
+// podsOf are the pods of a set by their current or intended node.
 func (c *Controller) podsOf(set *appsv1.DaemonSet) map[string][]*corev1.Pod {
 	pods := map[string][]*corev1.Pod{}
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {

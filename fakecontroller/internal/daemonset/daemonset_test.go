@@ -99,7 +99,7 @@ func TestAPodThatNoLongerFitsItsNodeEnds(t *testing.T) {
 	assert.Empty(t, nodes(c))
 }
 
-// An update ends one pod that is ready at a time; its node gets a new one.
+// An update ends one ready pod at a time, and its node gets a new one.
 func TestAnUpdateReplacesOnePodAtATime(t *testing.T) {
 	c := newCluster(t, nil)
 	testcluster.Create(c, newSet(func(*corev1.PodSpec) {}))
@@ -136,7 +136,7 @@ func makeReady(c *testcluster.Cluster) {
 	}
 }
 
-// A cache that lags behind never makes the controller act twice.
+// An old cache never makes the controller act twice.
 func TestNoNodeGetsTwoPods(t *testing.T) {
 	for seed := range uint64(20) {
 		c := newCluster(t, kernel.NewRandom(seed+1))
@@ -146,8 +146,8 @@ func TestNoNodeGetsTwoPods(t *testing.T) {
 	}
 }
 
-// A set with a surge makes the new pod beside the old one, on at most as many nodes at once as the
-// surge allows. It ends the old pod when the new one has been ready for long enough. C-DS-1
+// A set with a surge creates the new pod beside the old one. The surge limits the number of nodes
+// with two pods. It ends the old pod when the new one has been ready for long enough. C-DS-1
 // [pkg/controller/daemon/update.go]
 func TestASurgeMakesTheNewPodFirst(t *testing.T) {
 	c := newCluster(t, nil)

@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// record keeps the template of a set as its newest ControllerRevision, from which kubectl rollout
-// undo restores it, and returns the older ones. C-DS-3
+// record keeps the template of a set as its newest ControllerRevision, and returns the older ones.
+// kubectl rollout undo restores templates from these. C-DS-3
 func (c *Controller) record(p *kernel.Process, set *appsv1.DaemonSet) (old []*appsv1.ControllerRevision, err error) {
 	data, err := workload.Record(set.Spec.Template)
 	if err != nil {

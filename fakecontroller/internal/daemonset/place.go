@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// place makes the pods that nodes lack, and ends those that should not be there.
+// place creates missing pods on nodes, and ends superfluous pods.
 func (c *Controller) place(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod) error {
 	for node := range store.List[*corev1.Node](c.Cache, "") {
 		lacks, surplus := c.manage(set, node, pods[node.Name])
@@ -31,7 +31,7 @@ func (c *Controller) place(p *kernel.Process, set *appsv1.DaemonSet, pods map[st
 	return nil
 }
 
-// manage decides on the pods of one node: whether there has to be one more, and which end.
+// manage decides about the pods of one node: whether it needs another one, and which pods end.
 // [pkg/controller/daemon podsShouldBeOnNode]
 func (c *Controller) manage(set *appsv1.DaemonSet, node *corev1.Node, here []*corev1.Pod) (lacks bool, surplus []*corev1.Pod) {
 	runs, stays := fits(set, node)
@@ -51,8 +51,8 @@ func (c *Controller) manage(set *appsv1.DaemonSet, node *corev1.Node, here []*co
 	return false, append(surplus, running[1:]...)
 }
 
-// sort returns the pods of a node that run or will run, the oldest first, and the ended pods that
-// have to be deleted now.
+// sort returns the pods of a node that run or will run, the oldest first, and the finished pods
+// that must be deleted now.
 func (c *Controller) sort(set *appsv1.DaemonSet, node string, here []*corev1.Pod) (running, ended []*corev1.Pod) {
 	for _, pod := range here {
 		switch {
@@ -76,9 +76,9 @@ func (c *Controller) sort(set *appsv1.DaemonSet, node string, here []*corev1.Pod
 	return running, ended
 }
 
-// superseded returns the surplus pods of a node during a surge. One pod of the old template and one
-// of the new template may run there. The old one is surplus, too, when it is not ready or the new
-// one is available.
+// superseded returns the surplus pods of a node during a surge. One pod with the old template and
+// one with the new template may run there. The old one also becomes surplus when it is not ready or
+// the new one is available.
 func (c *Controller) superseded(set *appsv1.DaemonSet, running []*corev1.Pod) (surplus []*corev1.Pod) {
 	var old, fresh *corev1.Pod
 	for _, pod := range running {
@@ -117,8 +117,8 @@ func isUpdated(set *appsv1.DaemonSet, pod *corev1.Pod) bool {
 	return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == workload.Hash(&set.Spec.Template)
 }
 
-// availableIn returns the time for which a pod must stay ready until it counts as available: 0 if
-// it does already, less than 0 if it is not ready.
+// availableIn returns how long a pod must stay ready until it counts as available. It is 0 if the
+// pod already does, and negative if the pod is not ready.
 func (c *Controller) availableIn(set *appsv1.DaemonSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }

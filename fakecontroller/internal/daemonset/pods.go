@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// podFor is the pod of a node. The scheduler brings it there.
+// podFor is the pod of a node. The scheduler assigns it to the node.
 func podFor(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	pod := workload.Pod(set, kind, &set.Spec.Template)
 	if pod.Labels == nil {
@@ -39,7 +39,7 @@ func podFor(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	return pod
 }
 
-// tolerations returns the tolerations of a pod, with those that all pods of DaemonSets get.
+// tolerations returns the tolerations of a pod, including those that all pods of DaemonSets get.
 func tolerations(spec corev1.PodSpec) []corev1.Toleration {
 	all := slices.Clone(spec.Tolerations)
 	add := func(key string, effect corev1.TaintEffect) {
@@ -60,7 +60,7 @@ func tolerations(spec corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// nodeOf is the node that a pod is on, or that it is meant for.
+// nodeOf is the current or intended node of a pod.
 func nodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
 		return pod.Spec.NodeName
@@ -72,7 +72,7 @@ func nodeOf(pod *corev1.Pod) string {
 	return required.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
 
-// fits reports whether a set wants a new pod on a node, and whether an existing pod may stay.
+// fits reports whether a set needs a new pod on a node, and whether an existing pod may stay.
 func fits(set *appsv1.DaemonSet, node *corev1.Node) (runs, stays bool) {
 	spec := set.Spec.Template.Spec
 	if matches, err := nodeaffinity.GetRequiredNodeAffinity(&corev1.Pod{Spec: spec}).Match(node); err != nil || !matches {

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// roll replaces pods of an older template: by ending them, or, if the set surges, by making others
-// beside them first. [pkg/controller/daemon/update.go rollingUpdate]
+// roll replaces pods with an older template by ending them. If the set surges, it creates their
+// replacements first. [pkg/controller/daemon/update.go rollingUpdate]
 func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[string][]*corev1.Pod) error {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType || !c.expected.Met(set.UID) {
 		return nil
@@ -65,7 +65,8 @@ func pair(set *appsv1.DaemonSet, here []*corev1.Pod) (fresh, old *corev1.Pod, ok
 	return fresh, old, true
 }
 
-// outdated returns the pods that end for an update, so that no more are missing than may be.
+// outdated returns the pods to end for an update, without exceeding the number of pods that may be
+// missing.
 func (c *Controller) outdated(set *appsv1.DaemonSet, pods map[string][]*corev1.Pod, unavailable int) (ending []*corev1.Pod) {
 	var candidates []*corev1.Pod
 	missing := 0
@@ -131,10 +132,10 @@ func (c *Controller) runsOn(set *appsv1.DaemonSet, name string) bool {
 	return runs
 }
 
-// surges reports whether an update makes new pods before it ends the old ones.
+// surges reports whether an update creates new pods before it ends the old ones.
 func surges(set *appsv1.DaemonSet) bool { return maxSurge(set, 1) > 0 }
 
-// maxSurge is on how many nodes there may be a second pod during an update.
+// maxSurge is the number of nodes that may have a second pod during an update.
 func maxSurge(set *appsv1.DaemonSet, wanted int) int {
 	return scaled(set, wanted, func(r *appsv1.RollingUpdateDaemonSet) *intstr.IntOrString { return r.MaxSurge })
 }

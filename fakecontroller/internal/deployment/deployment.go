@@ -1,6 +1,6 @@
-// Package deployment is the Deployment controller of the kube-controller-manager: it
-// keeps a ReplicaSet for each template that a deployment has had, and moves the pods
-// from the old ones to the new one. It leaves out pausing.
+// Package deployment is the Deployment controller of the kube-controller-manager. It keeps a
+// ReplicaSet for each template of a deployment, and moves the pods from the old ones to the new
+// one. It does not support pausing.
 package deployment
 
 import (
@@ -65,14 +65,14 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, r)
 }
 
-// rollout is a deployment with the sets that it has.
+// rollout is a deployment with its sets.
 type rollout struct {
 	*appsv1.Deployment
 	fresh *appsv1.ReplicaSet   // of its template
-	old   []*appsv1.ReplicaSet // of templates that it had, the oldest first
+	old   []*appsv1.ReplicaSet // of former templates, the oldest first
 }
 
-// rolloutOf finds the sets of a deployment, and makes the set of its current template.
+// rolloutOf finds the sets of a deployment, and creates the set of its current template.
 func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollout, error) {
 	r := &rollout{Deployment: d}
 	revision := 0
@@ -99,7 +99,7 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 		if r.fresh, err = component.Create(p, c.Component, setFor(d, name, next)); apierrors.IsAlreadyExists(err) {
 			return nil, fmt.Errorf("the cache does not show replica set %s yet: %w", name, err)
 		}
-	} else { // back to a template that it had
+	} else { // back to a former template
 		r.fresh, err = component.Patch(p, c.Component, store.KeyOf(r.fresh), func(set *appsv1.ReplicaSet) {
 			metav1.SetMetaDataAnnotation(&set.ObjectMeta, revisionAnnotation, next)
 		})
@@ -107,7 +107,7 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	if err != nil {
 		return nil, err
 	}
-	// With the spec it would be a new generation.
+	// A write together with the spec would be a new generation.
 	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) {
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
 		if isNew && hasDeadline(d) {

@@ -19,7 +19,7 @@ const (
 	timedOut    = "ProgressDeadlineExceeded"
 )
 
-// hasDeadline reports whether a deployment says how long it may stand still.
+// hasDeadline reports whether a deployment has a progress deadline.
 func hasDeadline(d *appsv1.Deployment) bool {
 	return d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
 }
@@ -50,7 +50,7 @@ func without(all []appsv1.DeploymentCondition, t appsv1.DeploymentConditionType)
 	return slices.DeleteFunc(slices.Clone(all), func(c appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
-// progress returns the conditions with one about the progress of the rollout: it is complete, has
+// progress returns the conditions with one about the rollout's progress: it is complete, has
 // advanced, or has exceeded its deadline. C-DEP-1 [pkg/controller/deployment/progress.go
 // syncRolloutStatus]
 func (r *rollout) progress(status *appsv1.DeploymentStatus, now metav1.Time) []appsv1.DeploymentCondition {
@@ -96,7 +96,7 @@ func (r *rollout) deadline(progressing *appsv1.DeploymentCondition) time.Time {
 	return progressing.LastUpdateTime.Add(time.Duration(*r.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// look returns the time after which a rollout has to be checked again; 0 for no check.
+// look returns the time after which a rollout has to be checked again; 0 means no check.
 // [requeueStuckDeployment]
 func (r *rollout) look(status *appsv1.DeploymentStatus, now time.Time) time.Duration {
 	was := conditionOf(r.Status.Conditions, appsv1.DeploymentProgressing)

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// step changes the size of one set, or removes sets that are not remembered any more.
+// step changes the size of one set, or removes sets beyond the history limit.
 func (c *Controller) step(p *kernel.Process, r *rollout) error {
 	if s, size := r.next(); s != nil {
 		return c.resize(p, r, s, size)
@@ -52,7 +52,7 @@ func (r *rollout) next() (*appsv1.ReplicaSet, int32) {
 	return nil, 0
 }
 
-// recreate ends all old pods before it makes new ones.
+// recreate ends all old pods before it creates new ones.
 func (r *rollout) recreate(wanted int32) (*appsv1.ReplicaSet, int32) {
 	left := int32(0)
 	for _, s := range r.old {
@@ -67,8 +67,7 @@ func (r *rollout) recreate(wanted int32) (*appsv1.ReplicaSet, int32) {
 	return nil, 0
 }
 
-// limits returns the number of pods allowed beyond those wanted, and the number of wanted pods that
-// may be missing.
+// limits returns how many pods may exist beyond the desired number, and how many may be missing.
 func (r *rollout) limits() (surge, unavailable int32) {
 	wanted := int(*r.Spec.Replicas)
 	scaled := func(value *intstr.IntOrString, up bool) int32 {
@@ -103,7 +102,7 @@ func (r *rollout) available() (n int32) {
 	return n
 }
 
-// forgotten are the oldest sets without pods that are more than the deployment remembers.
+// forgotten are the oldest sets without pods beyond the history limit.
 func (r *rollout) forgotten() []*appsv1.ReplicaSet {
 	if r.Spec.RevisionHistoryLimit == nil {
 		return nil

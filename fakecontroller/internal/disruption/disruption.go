@@ -1,7 +1,6 @@
-// Package disruption is the disruption controller of the kube-controller-manager: it writes
-// into a PodDisruptionBudget how many of its pods may be evicted now. The API server lets
-// evictions through by that number.
-// (kubernetes v1.36.3, pkg/controller/disruption/disruption.go)
+// Package disruption is the disruption controller of the kube-controller-manager. It writes into a
+// PodDisruptionBudget how many of its pods may be evicted now. The API server lets evictions
+// through by that number. (kubernetes v1.36.3, pkg/controller/disruption/disruption.go)
 package disruption
 
 import (
@@ -85,7 +84,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, b, pods, wanted)
 }
 
-// deletionTimeout bounds the time until the deletion of an evicted pod is observed; after that the
+// deletionTimeout bounds the time until the deletion of an evicted pod is observed. After that the
 // pod counts again.
 const deletionTimeout = 2 * time.Minute
 
@@ -129,7 +128,8 @@ func condition(allowed int32) metav1.Condition {
 	return metav1.Condition{Type: policyv1.DisruptionAllowedCondition, Status: metav1.ConditionFalse, Reason: policyv1.InsufficientPodsReason}
 }
 
-// stillDisrupted returns the pods with a permitted eviction and a deletion that does not show yet.
+// stillDisrupted returns the pods with a permitted eviction and a deletion that is not observed
+// yet.
 func (c *Controller) stillDisrupted(b budget, pods []*corev1.Pod) map[string]metav1.Time {
 	still := map[string]metav1.Time{}
 	now := c.Kernel.Now()

@@ -22,7 +22,7 @@ import (
 
 var labels = map[string]string{"app": "web"}
 
-// webs makes pods that run and are ready; set, if not nil, is their owner.
+// webs creates running and ready pods. set is their owner, if it is not nil.
 func webs(c *testcluster.Cluster, count int, set *appsv1.ReplicaSet) {
 	for i := range count {
 		pod := &corev1.Pod{

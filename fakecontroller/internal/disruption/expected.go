@@ -16,11 +16,11 @@ import (
 // expectation has the expected number of pods, and the required number of healthy ones.
 type expectation struct {
 	pods, healthy int32
-	unmanaged     bool // some pods have no controller that says how many there should be
+	unmanaged     bool // some pods have no controller with a desired number
 }
 
-// expect computes the expectation of a budget. Only for a minimum number of available pods, the
-// expected number of pods is not needed.
+// expect computes the expectation of a budget. The expected number of pods is not needed only if
+// the budget is a minimum number of available pods.
 func (c *Controller) expect(b budget, pods []*corev1.Pod) (expectation, error) {
 	if least := b.Spec.MinAvailable; b.Spec.MaxUnavailable == nil && least != nil && least.Type == intstr.Int {
 		return expectation{pods: int32(len(pods)), healthy: least.IntVal}, nil
@@ -43,7 +43,7 @@ func (c *Controller) expect(b budget, pods []*corev1.Pod) (expectation, error) {
 	return expectation{}, nil
 }
 
-// scale returns the sum of the replicas that the controllers of these pods want.
+// scale returns the sum of the desired replicas of these pods' controllers.
 func (c *Controller) scale(pods []*corev1.Pod) (all int32, unmanaged bool, err error) {
 	seen := map[types.UID]bool{}
 	for _, pod := range pods {

@@ -1,5 +1,5 @@
-// Package endpoints is the endpoints controller of the kube-controller-manager: it writes where the
-// pods of a service are reached. (kubernetes v1.36.3, pkg/controller/endpoint)
+// Package endpoints is the endpoints controller of the kube-controller-manager. It writes the
+// addresses of a service's pods. (kubernetes v1.36.3, pkg/controller/endpoint)
 package endpoints
 
 import (
@@ -69,8 +69,7 @@ func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.
 	return err
 }
 
-// subsets are the addresses behind one port of a service, by the number that it has in the
-// pods.
+// subsets are the addresses behind one port of a service, by the port number in the pods.
 //
 //lint:ignore SA1019 the real controller still makes them
 func subsets(s *corev1.Service, port corev1.ServicePort, pods []*corev1.Pod) []corev1.EndpointSubset {

@@ -1,5 +1,5 @@
-// Package endpointslice is the endpoint slice controller of the kube-controller-manager: it writes
-// where the pods of a service are reached. A slice goes with its service, which owns it.
+// Package endpointslice is the endpoint slice controller of the kube-controller-manager. It writes
+// the addresses of a service's pods. A service owns its slice, so both are deleted together.
 // (kubernetes v1.36.3, pkg/controller/endpointslice)
 package endpointslice
 
@@ -46,8 +46,8 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.write(p, s, workload.Endpoints(c.Cache, s))
 }
 
-// write keeps one slice, which is enough for the pods of a simulation. If named ports have
-// different numbers in pods, those of the first pod count.
+// write keeps one slice, which suffices for the pods of a simulation. If a named port has different
+// numbers in the pods, the number in the first pod counts.
 func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.Pod) error {
 	wanted := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{

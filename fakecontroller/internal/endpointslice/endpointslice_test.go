@@ -41,8 +41,8 @@ func TestTheSliceOfAServiceKnowsItsPods(t *testing.T) {
 	assert.Equal(t, []string{"10.0.0.2"}, s.Endpoints[0].Addresses)
 }
 
-// A slice has the labels of its service, the zones of its pods, and the time of the change that it
-// was written for. [k8s.io/endpointslice/utils.go, util/trigger_time_tracker.go]
+// A slice has the labels of its service, the zones of its pods, and the time of the change that
+// triggered the write. [k8s.io/endpointslice/utils.go, util/trigger_time_tracker.go]
 func TestASliceHasZonesLabelsAndTheTimeOfItsChange(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)

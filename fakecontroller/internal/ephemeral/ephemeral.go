@@ -1,5 +1,5 @@
-// Package ephemeral is the controller that makes the claims of generic ephemeral
-// volumes, one for each such volume of each pod.
+// Package ephemeral is the controller that creates the claims of generic ephemeral volumes, one for
+// each such volume of each pod.
 package ephemeral
 
 import (
@@ -79,7 +79,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return nil
 }
 
-// provide makes the claim of one volume unless it exists.
+// provide creates the claim of one volume unless it exists.
 func (c *Controller) provide(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume) error {
 	key, _, _ := volume.ClaimOf(pod, v)
 	pvc, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)

@@ -1,5 +1,5 @@
 // Package expand is the expand controller of kube-controller-manager. For a CSI volume it only
-// emits that an external resizer expands it.
+// emits an event that an external resizer expands it.
 package expand
 
 import (

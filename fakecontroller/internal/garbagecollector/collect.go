@@ -30,14 +30,14 @@ func (c *Collector) judge(p *kernel.Process, id identity) error {
 	}
 }
 
-// ownerStates are the owner references of one object by the state of the owner.
+// ownerStates are the owner references of one object, grouped by the state of the owner.
 type ownerStates struct{ solid, dangling, waiting []metav1.OwnerReference }
 
 func (c *Collector) sort(p *kernel.Process, obj store.Object) ownerStates {
 	var states ownerStates
 	for _, ref := range obj.GetOwnerReferences() {
 		id, known := c.ownerIdentity(obj.GetNamespace(), ref)
-		if !known { // of a kind that is not served here: nothing can be said about it
+		if !known { // of a kind that is not served here: its state is unknown
 			states.solid = append(states.solid, ref)
 			continue
 		}
@@ -75,7 +75,7 @@ func (c *Collector) live(p *kernel.Process, id identity) (store.Object, bool) {
 	return c.Store.GetObject(id.resource, id.key)
 }
 
-// policyOf keeps to the policy of an earlier deletion of the object.
+// policyOf follows the policy of an earlier deletion of the object.
 func policyOf(obj store.Object) metav1.DeletionPropagation {
 	switch {
 	case slices.Contains(obj.GetFinalizers(), metav1.FinalizerOrphanDependents):
@@ -119,8 +119,8 @@ func (c *Collector) patch(p *kernel.Process, id identity, obj store.Object, chan
 	return nil
 }
 
-// settleOwner deletes the dependents that an owner waits for, or sets them free,
-// and then lets the owner go.
+// settleOwner deletes or orphans the dependents for which an owner waits, and then releases the
+// owner.
 func (c *Collector) settleOwner(p *kernel.Process, id identity) error {
 	owner, ok := c.live(p, id)
 	switch {
@@ -147,7 +147,7 @@ func (c *Collector) orphan(p *kernel.Process, id identity, owner store.Object) e
 	return c.dropFinalizer(p, id, owner, metav1.FinalizerOrphanDependents)
 }
 
-// awaitDependents releases the owner once no dependent blocks its deletion.
+// awaitDependents releases the owner when no dependent blocks its deletion.
 func (c *Collector) awaitDependents(p *kernel.Process, id identity, owner store.Object) error {
 	blocked := false
 	for _, dependent := range c.graph.dependents(owner.GetUID()) {

@@ -21,8 +21,8 @@ type Collector struct {
 	*component.Component
 	graph    graph
 	followed []following
-	// suspects are objects that may have lost their owners, owners those that
-	// are being deleted after or without their dependents.
+	// suspects are objects that may have lost their owners. owners are objects that are being
+	// deleted after or without their dependents.
 	suspects, owners *workqueue.Queue[identity]
 }
 
@@ -44,7 +44,8 @@ func (c *Collector) follow(p *kernel.Process) {
 	p.React("changes of any object", c.follow)
 }
 
-// takeChanges handles the events of the informers, and reports whether there are other kinds now.
+// takeChanges handles the events of the informers, and reports whether the set of kinds has
+// changed.
 func (c *Collector) takeChanges() (redefined bool) {
 	for _, f := range c.followed {
 		for f.Len() > 0 { // of most there is no news

@@ -1,5 +1,5 @@
 // Package healthmonitor is the in-process equivalent of the external-health-monitor controller. It
-// requests the condition of volumes from the driver and reports it in events about their claims; it
+// requests the condition of volumes from the driver and reports it in events about their claims. It
 // can also report claims with deleted nodes.
 package healthmonitor
 
@@ -40,8 +40,7 @@ type Options struct {
 	MonitorInterval time.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
 	// ListVolumesInterval is the interval between lists of volumes. Default: 5 min.
 	ListVolumesInterval time.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: how often volumes are listed; default 5m."`
-	// VolumeListAddInterval is the interval at which volumes that are not checked yet are added.
-	// Default: 5 min.
+	// VolumeListAddInterval is the interval at which unchecked volumes are added. Default: 5 min.
 	VolumeListAddInterval time.Duration `json:"-"`
 	// NodeListAddInterval is the interval at which nodes are checked. Default: 5 min.
 	NodeListAddInterval time.Duration `json:"-"`
@@ -70,8 +69,8 @@ type run struct {
 	life   *sidecar.Life
 	driver string // as the plugin calls itself
 
-	due      []string        // volumes to ask about, by the names of their PersistentVolumes
-	enqueued map[string]bool // those that are due, or that a worker asks about
+	due      []string        // volumes to check, by the names of their PersistentVolumes
+	enqueued map[string]bool // those that are due or being checked
 
 	failing   map[string]time.Duration // nodes that are not ready, since when
 	broken    map[string]bool          // nodes with a reported failure
@@ -91,8 +90,8 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main requests the driver's capabilities; if the driver does not report the condition of volumes,
-// the sidecar ends. If the driver lists volumes, all are checked at once. C-HEALTH-2
+// main requests the driver's capabilities. If the driver does not report volume conditions, the
+// sidecar ends. If the driver lists volumes, all are checked at once. C-HEALTH-2
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: shortCall, Together: true})
 	r.driver = d.Name

@@ -23,7 +23,7 @@ const (
 	getVolume   = "Controller/ControllerGetVolume"
 )
 
-// world is a cluster with claims v and w; the driver has their volumes.
+// world is a cluster with claims v and w, and a driver with their volumes.
 type world struct {
 	*tc.Cluster
 	sidecar *sidecar.Program
@@ -155,7 +155,7 @@ func (w *world) ready(name string, ready corev1.ConditionStatus) {
 	})
 }
 
-// C-HEALTH-7..9: the end of a node, of which the real monitor dies, is reported as a failure.
+// C-HEALTH-7..9: the end of a node, which crashes the real monitor, is reported as a failure.
 func TestClaimsAreReportedOfTheirNodes(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true}, Options{NodeWatcher: true})
 	last := uint64(0)

@@ -14,16 +14,16 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// brokenAfter is the time for which a node may be unready. C-HEALTH-7
+// brokenAfter is how long a node may be unready. C-HEALTH-7
 const brokenAfter = 5 * time.Minute
 
-// scheduledPod is a pod as it was first seen, with or without a node. C-HEALTH-9
+// scheduledPod is a pod in its first observed state, with or without a node. C-HEALTH-9
 type scheduledPod struct {
 	name, node string
 	claims     []store.Key
 }
 
-// watchNodes emits events about claims on nodes that fail, or come back. A node is checked when it
+// watchNodes emits events about claims on nodes that fail or recover. A node is checked when it
 // changes, and periodically. C-HEALTH-7
 func (r *run) watchNodes(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](r.Component, p)

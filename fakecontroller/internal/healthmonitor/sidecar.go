@@ -11,8 +11,8 @@ var _ sidecar.Sidecar = Options{}
 // Name is the program's.
 func (Options) Name() string { return Caller }
 
-// RunsBeside reports whether the sidecar runs beside a driver: one that reports the condition of
-// volumes.
+// RunsBeside reports whether the sidecar runs beside a driver: the driver must report the condition
+// of volumes.
 func (Options) RunsBeside(d sidecar.Promises) bool {
 	return d.Capabilities["VOLUME_CONDITION"] && (d.Capabilities["LIST_VOLUMES"] || d.Capabilities["GET_VOLUME"])
 }

@@ -18,7 +18,7 @@ const (
 	normal   = "VolumeConditionNormal"
 )
 
-// checkLists asks about all volumes now and then. C-HEALTH-3
+// checkLists periodically requests the conditions of all volumes. C-HEALTH-3
 func (r *run) checkLists(p *kernel.Process) {
 	for {
 		conditions, err := r.list(p)
@@ -63,8 +63,8 @@ func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCo
 	}
 }
 
-// emit reports a volume that is normal again as long as an event about its abnormal condition
-// exists. C-HEALTH-5
+// emit reports that a volume is normal again while an event about its abnormal condition exists.
+// C-HEALTH-5
 func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
 	switch {
 	case condition.Abnormal:
@@ -74,7 +74,7 @@ func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeC
 	}
 }
 
-// reportedIll are the claims of which an event says that their volume is not well.
+// reportedIll are the claims with an event about the abnormal condition of their volume.
 func (r *run) reportedIll() map[types.UID]bool {
 	ill := map[types.UID]bool{}
 	for e := range store.List[*corev1.Event](r.Cache, "") {
@@ -123,8 +123,8 @@ func (r *run) checkOneByOne(p *kernel.Process) {
 	}
 }
 
-// checkNext asks about the volume that has been due for longest. A volume that is not bound leaves
-// the queue but still counts as queued: it is never checked again. C-HEALTH-6
+// checkNext checks the volume that has been due for the longest time. A volume that is not bound
+// leaves the queue but still counts as queued: it is never checked again. C-HEALTH-6
 func (r *run) checkNext(p *kernel.Process) {
 	if len(r.due) == 0 {
 		return

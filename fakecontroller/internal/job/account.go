@@ -16,9 +16,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// account counts the pods that have ended. No pod is lost, and none counted twice, whenever
-// the controller may die: pods are first named in the status, then released from their
-// finalizer, then counted.
+// account counts the pods that have ended. No pod is lost or counted twice, at whatever moment the
+// controller is killed. Pods are first listed in the status, then released from their finalizer,
+// then counted.
 func (c *Controller) account(p *kernel.Process, r *round) error {
 	r.describe()
 	uncounted := r.Status.UncountedTerminatedPods
@@ -97,7 +97,7 @@ func (c *Controller) untrack(p *kernel.Process, pod *corev1.Pod) error {
 	return err
 }
 
-// conclude writes down the end of a job when none of its pods runs any more.
+// conclude writes the end of a job when none of its pods runs any more.
 func (c *Controller) conclude(r *round) {
 	if r.verdict == nil && r.enough() {
 		r.verdict = success(batchv1.JobReasonCompletionsReached, "Reached expected number of succeeded pods")

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long a job waits before it replaces a pod that has failed: the first time, and at most.
+// How long a job waits before it replaces a failed pod: the first time, and at most.
 const (
 	firstBackoff = 10 * time.Second
 	maxBackoff   = 10 * time.Minute
@@ -24,7 +24,7 @@ type streak struct {
 	counted map[types.UID]bool
 }
 
-// note counts the pods of a job that have ended, each once, in the order of their ends.
+// note counts the finished pods of a job, each once, in the order of their ends.
 func (f failures) note(of types.UID, ended []*corev1.Pod) {
 	ended = slices.Clone(ended)
 	slices.SortStableFunc(ended, func(a, b *corev1.Pod) int { return endOf(a).Compare(endOf(b)) })
@@ -47,7 +47,7 @@ func (f failures) note(of types.UID, ended []*corev1.Pod) {
 	}
 }
 
-// rest returns the time that a job has to wait until it may make pods again.
+// rest returns how long a job has to wait until it may create pods again.
 func (f failures) rest(of types.UID, now time.Time) time.Duration {
 	s := f[of]
 	if s == nil || s.count == 0 {

@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// isPerIndex reports whether a job counts failures for each index: if an index has failed for good,
-// the other indexes continue. C-JOB-4
+// isPerIndex reports whether a job counts failures for each index. If one index has failed
+// permanently, the other indexes continue. C-JOB-4
 func (r *round) isPerIndex() bool { return r.done != nil && r.Spec.BackoffLimitPerIndex != nil }
 
-// judgeIndexes finds the numbers that have failed for good, and the failed pods that have no
-// successor yet. C-JOB-4
+// judgeIndexes finds the permanently failed indexes, and the failed pods without a successor.
+// C-JOB-4
 func (r *round) judgeIndexes() {
 	if !r.isPerIndex() {
 		return
@@ -61,8 +61,8 @@ func failuresOf(pod *corev1.Pod) int32 {
 	return int32(n)
 }
 
-// isFailing reports whether a failed pod has no successor yet. Until then it keeps its finalizer:
-// the successor takes the number of failures from it.
+// isFailing reports whether a failed pod has no successor yet. Until then it keeps its finalizer,
+// because the successor inherits its number of failures.
 func (r *round) isFailing(pod types.UID) bool {
 	if r.verdict != nil || r.DeletionTimestamp != nil {
 		return false
@@ -75,7 +75,7 @@ func (r *round) isFailing(pod types.UID) bool {
 	return false
 }
 
-// countFailures gives a new pod the number of failed pods with its index.
+// countFailures writes into a new pod the number of failed pods with its index.
 func (r *round) countFailures(pod *corev1.Pod, n int) {
 	if !r.isPerIndex() {
 		return

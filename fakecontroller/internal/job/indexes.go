@@ -13,13 +13,14 @@ import (
 // indexVariable is in the environment of each container of an Indexed job.
 const indexVariable = "JOB_COMPLETION_INDEX"
 
-// isIndexed reports whether each pod of a job has an index, and a pod has to succeed for each
+// isIndexed reports whether each pod of a job has an index. Then a pod has to succeed for each
 // index.
 func isIndexed(j job) bool {
 	return j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// indexOf returns the index of a pod; -1 if it has none, or one outside the job's completions.
+// indexOf returns the index of a pod; -1 if it has none, or if the index exceeds the job's
+// completions.
 func indexOf(j job, pod *corev1.Pod) int {
 	n, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil || n < 0 || n >= int(*j.Spec.Completions) {
@@ -28,7 +29,7 @@ func indexOf(j job, pod *corev1.Pod) int {
 	return n
 }
 
-// indexes is a set of numbers, as the status of a job writes it: "1,3-5,7".
+// indexes is a set of numbers, in the format of a job's status: "1,3-5,7".
 type indexes map[int]bool
 
 func parseIndexes(text string, below int) indexes {
@@ -78,7 +79,7 @@ func (x indexes) String() string {
 	return strings.Join(parts, ",")
 }
 
-// pending returns the lowest numbers for which no pod has succeeded or runs. C-JOB-1
+// pending returns the lowest indexes without a successful or active pod. C-JOB-1
 func (r *round) pending(count int) (next []int) {
 	taken := indexes{}
 	for _, pod := range r.active {
@@ -92,7 +93,7 @@ func (r *round) pending(count int) (next []int) {
 	return next
 }
 
-// duplicates returns the surplus active pods: their number has succeeded, is unknown, or belongs to
+// duplicates returns the surplus active pods: their index has succeeded, is unknown, or belongs to
 // another active pod as well.
 func (r *round) duplicates() (surplus []*corev1.Pod) {
 	taken := indexes{}
@@ -106,7 +107,7 @@ func (r *round) duplicates() (surplus []*corev1.Pod) {
 	return surplus
 }
 
-// number gives a new pod of an Indexed job its number: in its name, its labels and annotations,
+// number assigns an index to a new pod of an Indexed job: in its name, its labels and annotations,
 // its host name and the environment of its containers. C-JOB-1
 func number(j job, pod *corev1.Pod, n int) {
 	text := strconv.Itoa(n)

@@ -58,7 +58,7 @@ func TestAnIndexedJobRunsAPodForEachNumber(t *testing.T) {
 	assert.Equal(t, []string{"SuccessCriteriaMet=True CompletionsReached", "Complete=True CompletionsReached"}, conditions(c))
 }
 
-// Given a job that may try each number twice, when a number fails twice, then the others go on, and
+// Given a job with two attempts per index, when an index fails twice, then the others continue, and
 // the job fails when they have succeeded. C-JOB-4
 func TestANumberThatFailsForGoodLeavesTheOthersAlone(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
@@ -92,7 +92,7 @@ func TestANumberThatFailsForGoodLeavesTheOthersAlone(t *testing.T) {
 	assert.Equal(t, []string{"FailureTarget=True FailedIndexes", "Failed=True FailedIndexes"}, conditions(c))
 }
 
-// Given a limit of failed numbers, when it is exceeded, then the job fails at once. C-JOB-4
+// Given a limit of failed indexes, when it is exceeded, then the job fails at once. C-JOB-4
 func TestTooManyFailedNumbersEndAJob(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)

@@ -1,6 +1,6 @@
-// Package job is the Job controller of the kube-controller-manager: it runs pods of a
-// template until enough of them have succeeded, or too many have failed.
-// (kubernetes v1.36.3, pkg/controller/job)
+// Package job is the Job controller of the kube-controller-manager. It runs pods from a template
+// until enough of them have succeeded, or too many have failed. (kubernetes v1.36.3,
+// pkg/controller/job)
 package job
 
 import (
@@ -100,7 +100,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	}
 	r := c.look(j.DeepCopy())
 	if !c.expected.Met(j.UID) {
-		return nil // the cache shows its pods soon, and the job is queued again
+		return nil // the cache will deliver its pods, which queues the job again
 	}
 	if err := c.act(p, r); err != nil {
 		return err
@@ -114,7 +114,7 @@ func finished(j job) bool {
 
 func holds(j job, kind batchv1.JobConditionType) bool { return held(j, kind) != nil }
 
-// held returns the condition of a job if it is true.
+// held returns the condition of a job if its status is True.
 func held(j job, kind batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range j.Status.Conditions {
 		if c := &j.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {

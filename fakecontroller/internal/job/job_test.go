@@ -128,8 +128,7 @@ func TestASuspendedJobRunsNothing(t *testing.T) {
 	assert.Equal(t, []string{"Suspended=False JobResumed"}, conditions(c))
 }
 
-// Whatever the caches lag behind, and whenever the controller dies, no pod is counted
-// twice, and none is lost.
+// With caches of any age and crashes at any moment, no pod is counted twice, and none is lost.
 func TestEachPodIsCountedOnce(t *testing.T) {
 	for seed := range uint64(30) {
 		c := testcluster.New(t, kernel.NewRandom(seed+1), mock.Options{})

@@ -13,11 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// perRound bounds the number of pods that one pass over a job makes or ends.
+// perRound bounds the number of pods that one pass over a job creates or ends.
 const perRound = 500
 
-// act makes the pods that are missing, or ends those that are too many: all, once the job
-// has failed.
+// act creates missing pods, or ends surplus pods. If the job has failed, it ends all of them.
 func (c *Controller) act(p *kernel.Process, r *round) error {
 	wanted := 0
 	if r.verdict == nil {
@@ -79,7 +78,7 @@ func (r *round) surplus() []*corev1.Pod {
 	return r.duplicates()
 }
 
-// leastFirst sorts the pods first that have come least far.
+// leastFirst sorts pods by their progress, the least advanced first.
 func leastFirst(a, b *corev1.Pod) int {
 	return cmp.Or(cmp.Compare(progress(a), progress(b)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
 }

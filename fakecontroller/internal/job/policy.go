@@ -8,8 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// match returns the first rule of the job's podFailurePolicy that a failed pod matches: its action,
-// and for FailJob the message of the failure. Without such a rule the action is Count. C-JOB-5
+// match returns the action of the first rule in the job's podFailurePolicy that a failed pod
+// matches. For FailJob it also returns the failure message. Without such a rule the action is
+// Count. C-JOB-5
 func (r *round) match(pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
 	policy := r.Spec.PodFailurePolicy
 	if policy == nil {
@@ -57,7 +58,8 @@ func (r *round) counts(pod *corev1.Pod) bool {
 	return action != batchv1.PodFailurePolicyActionIgnore
 }
 
-// failedByPolicy is the end of a job with a pod that its policy does not forgive. C-JOB-5
+// failedByPolicy is the end of a job because a failed pod matches a FailJob rule of its policy.
+// C-JOB-5
 func (r *round) failedByPolicy() *verdict {
 	for _, pod := range r.tracked {
 		if pod.Status.Phase != corev1.PodFailed {
@@ -70,8 +72,7 @@ func (r *round) failedByPolicy() *verdict {
 	return nil
 }
 
-// onlyReplacesFailed reports whether a pod that is being deleted keeps its place until its end.
-// C-JOB-5
+// onlyReplacesFailed reports whether a terminating pod is replaced only after its end. C-JOB-5
 func (r *round) onlyReplacesFailed() bool {
 	policy := r.Spec.PodReplacementPolicy
 	return r.Spec.PodFailurePolicy != nil || policy != nil && *policy == batchv1.Failed

@@ -27,8 +27,8 @@ func policyOf(action batchv1.PodFailurePolicyAction, code int32) *batchv1.PodFai
 	}}}
 }
 
-// Given a policy that does not forgive an exit code, when a pod exits with it, then the job fails
-// and its other pods are deleted. C-JOB-5
+// Given a policy with FailJob for an exit code, when a pod exits with it, then the job fails and
+// its other pods are deleted. C-JOB-5
 func TestAnExitCodeFailsAJob(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
@@ -69,7 +69,8 @@ func TestAnIgnoredFailureDoesNotCount(t *testing.T) {
 	assert.Contains(t, conditions(c), "Failed=True BackoffLimitExceeded", "another failure counts")
 }
 
-// Given a policy for numbers, when one exits with the code, then it is not tried again. C-JOB-5
+// Given a policy for indexes, when the pod of an index exits with the code, then the index is not
+// retried. C-JOB-5
 func TestAnExitCodeFailsANumber(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
@@ -86,8 +87,8 @@ func TestAnExitCodeFailsANumber(t *testing.T) {
 	assert.Empty(t, conditions(c), "the other number goes on")
 }
 
-// Given a job that replaces only pods that have ended, when a pod is deleted, then its successor
-// waits for its end. C-JOB-5
+// Given a job that replaces only finished pods, when a pod is deleted, then its successor waits for
+// its end. C-JOB-5
 func TestATerminatingPodKeepsItsPlace(t *testing.T) {
 	for policy, want := range map[batchv1.PodReplacementPolicy]int{batchv1.Failed: 0, batchv1.TerminatingOrFailed: 1} {
 		c := testcluster.New(t, nil, mock.Options{})
@@ -101,8 +102,8 @@ func TestATerminatingPodKeepsItsPlace(t *testing.T) {
 	}
 }
 
-// Given a rule for one number, when that has succeeded, then the job is complete, and the others
-// are deleted. C-JOB-6
+// Given a rule for one index, when that index has succeeded, then the job is complete, and the
+// other pods are deleted. C-JOB-6
 func TestASuccessPolicyEndsAJob(t *testing.T) {
 	for says, rule := range map[string]batchv1.SuccessPolicyRule{
 		"a number": {SucceededIndexes: new("1")}, "a count": {SucceededCount: new(int32(1))},

@@ -1,7 +1,7 @@
-// Package kubernetesservice is the part of the kube-apiserver that makes the service
-// "kubernetes" in the namespace "default", with the server's own address behind it, and the
-// namespaces and priority classes that every cluster has.
-// (kubernetes v1.36.3, pkg/controlplane/controller, pkg/registry/scheduling/rest)
+// Package kubernetesservice is a part of the kube-apiserver. It creates the service "kubernetes" in
+// the namespace "default", with the server's own address behind it. It also creates the namespaces
+// and priority classes that every cluster has. (kubernetes v1.36.3, pkg/controlplane/controller,
+// pkg/registry/scheduling/rest)
 package kubernetesservice
 
 import (
@@ -32,8 +32,8 @@ type Controller struct {
 	address netip.AddrPort
 }
 
-// Start makes the objects for an API server that serves at an address, and makes again
-// those that are deleted.
+// Start creates the objects for an API server that serves at an address, and recreates deleted
+// ones.
 func Start(w *component.World, address netip.AddrPort) *Controller {
 	c := &Controller{w.Start("kube-apiserver", ""), address}
 	c.Go("kubernetes service", c.run)
@@ -41,8 +41,8 @@ func Start(w *component.World, address netip.AddrPort) *Controller {
 	return c
 }
 
-// makePriorityClasses makes the system's classes once: those that are deleted as part of a
-// collection stay away until the server starts again. [AddSystemPriorityClasses]
+// makePriorityClasses creates the system's classes once. Classes that a deletecollection has
+// deleted are missing until the server restarts. [AddSystemPriorityClasses]
 func (c *Controller) makePriorityClasses(p *kernel.Process) {
 	for _, class := range kind.SystemPriorityClasses() {
 		keep(p, c, class)
@@ -63,7 +63,7 @@ func (c *Controller) run(p *kernel.Process) {
 	}
 }
 
-// keep makes an object that is missing. If it cannot be made now, it is tried in the next round.
+// keep makes an object that is missing. If that fails, the next round tries again.
 func keep[T store.Object](p *kernel.Process, c *Controller, obj T) {
 	if _, there := component.Cached[T](c.Component, store.KeyOf(obj)); there {
 		return

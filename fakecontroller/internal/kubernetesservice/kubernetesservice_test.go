@@ -35,9 +35,9 @@ func TestTheAPIServerIsAServiceOfTheCluster(t *testing.T) {
 	assert.True(t, testcluster.Exists[*corev1.Service](c, "default", "kubernetes"), "it is made again")
 }
 
-// Given an API server, when it has started, then the two system priority classes are there, and a
-// class that was there already is left alone. [pkg/registry/scheduling/rest
-// AddSystemPriorityClasses; pkg/apis/scheduling/v1 systemPriorityClasses]
+// Given an API server, when it has started, then the two system priority classes exist, and a class
+// that existed before has not changed. [pkg/registry/scheduling/rest AddSystemPriorityClasses;
+// pkg/apis/scheduling/v1 systemPriorityClasses]
 func TestTheAPIServerMakesTheSystemPriorityClasses(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	mine := testcluster.Create(c, &schedulingv1.PriorityClass{

@@ -17,13 +17,13 @@ import (
 // an object.
 const finalizerEstimate = 15 * time.Second
 
-// remains counts the objects and finalizers that a pass leaves in a namespace, and has its
-// failures.
+// remains counts the objects and finalizers that a pass leaves in a namespace, and contains the
+// pass's failures.
 type remains struct {
 	kinds      map[string]int // by RESOURCE.GROUP
 	finalizers map[string]int
 	failures   []string
-	estimate   time.Duration // until it may be gone
+	estimate   time.Duration // until its deletion may be complete
 }
 
 func newRemains() *remains { return &remains{kinds: map[string]int{}, finalizers: map[string]int{}} }

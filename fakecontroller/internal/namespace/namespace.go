@@ -1,6 +1,5 @@
-// Package namespace is the namespace controller of the kube-controller-manager: it
-// empties namespaces that are being deleted, and lets them go.
-// (kubernetes v1.36.3, pkg/controller/namespace)
+// Package namespace is the namespace controller of the kube-controller-manager. It empties
+// terminating namespaces, and releases them. (kubernetes v1.36.3, pkg/controller/namespace)
 package namespace
 
 import (
@@ -78,7 +77,7 @@ func (c *Controller) lookAt(name string, at time.Duration) {
 	}
 }
 
-// look empties a namespace, and lets it go when nothing is left.
+// look empties a namespace, and releases it when nothing is left.
 func (c *Controller) look(p *kernel.Process, name string) {
 	delete(c.due, name)
 	namespace, ok := store.Get[*corev1.Namespace](c.Store, store.Key{Name: name})
@@ -122,7 +121,7 @@ func (c *Controller) empty(p *kernel.Process, namespace *corev1.Namespace) *rema
 	return left
 }
 
-// emptyOf deletes the objects of one kind, and counts those that stay.
+// emptyOf deletes the objects of one kind, and counts the remaining ones.
 func (c *Controller) emptyOf(p *kernel.Process, namespace *corev1.Namespace, res *store.Resource, left *remains) int {
 	estimate := time.Duration(0)
 	var stay []store.Object
@@ -150,7 +149,7 @@ func graceOf(pod *corev1.Pod) time.Duration {
 	return 0
 }
 
-// delete asks for an object's end once, and reports whether something holds it.
+// delete requests an object's deletion once, and reports whether a finalizer holds the object.
 func (c *Controller) delete(p *kernel.Process, res *store.Resource, obj store.Object) (there store.Object, stays bool) {
 	key := store.KeyOf(obj)
 	if obj.GetDeletionTimestamp() == nil {
@@ -173,7 +172,7 @@ func (c *Controller) report(p *kernel.Process, name string, left *remains) {
 	})
 }
 
-// release takes the finalizer off that held the namespace for its objects' sake.
+// release removes the finalizer that protected the namespace until its objects were deleted.
 func (c *Controller) release(p *kernel.Process, name string) {
 	p.Yield("finalize")
 	namespace, ok := store.Get[*corev1.Namespace](c.Store, store.Key{Name: name})

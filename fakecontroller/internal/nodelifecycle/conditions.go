@@ -30,8 +30,8 @@ func find(conditions []corev1.NodeCondition, kind corev1.NodeConditionType) *cor
 	return nil
 }
 
-// heartbeat returns the time of the kubelet's last write of the node's status, as the status has
-// it.
+// heartbeat returns the time of the kubelet's last write of the node's status, according to the
+// status.
 func heartbeat(node *corev1.Node) metav1.Time {
 	if ready := condition(node, corev1.NodeReady); ready != nil {
 		return ready.LastHeartbeatTime
@@ -39,7 +39,7 @@ func heartbeat(node *corev1.Node) metav1.Time {
 	return metav1.Time{}
 }
 
-// setUnknown makes all that a kubelet should have reported unknown.
+// setUnknown sets to unknown everything that a kubelet should have reported.
 func setUnknown(status *corev1.NodeStatus, now time.Time) {
 	for _, kind := range heartbeatConditions {
 		known := find(status.Conditions, kind)

@@ -24,7 +24,7 @@ type evictions struct {
 	pods    map[store.Key]*eviction
 }
 
-// eviction is a pod's deletion. An eviction that was done is kept, so that it is not repeated.
+// eviction is a pod's deletion. A completed eviction is kept, so that it is not repeated.
 type eviction struct {
 	created, at time.Duration
 	done        bool
@@ -110,8 +110,8 @@ func (c *Controller) judge(p *kernel.Process, pod *corev1.Pod, taints []corev1.T
 	}
 }
 
-// tolerated returns the time for which a pod may stay on a node with these taints. It is not
-// limited if the pod tolerates all of them for ever.
+// tolerated returns how long a pod may stay on a node with these taints. The time is unlimited if
+// the pod tolerates all of them for ever.
 func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) (stay time.Duration, limited bool) {
 	for i := range taints {
 		match := slices.IndexFunc(tolerations, func(t corev1.Toleration) bool { return tolerates(t, taints[i]) })

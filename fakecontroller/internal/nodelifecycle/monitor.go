@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// monitor checks nodes at the 5 s marks, but only nodes, and only at marks, that need an action.
+// monitor checks nodes at the 5 s marks. It visits only nodes and marks with a necessary action.
 func (c *Controller) monitor(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
 	var monitor func(*kernel.Process)
@@ -92,8 +92,8 @@ func (c *Controller) dueOf(name string, now time.Duration) (due, bool) {
 	return due{}, false
 }
 
-// unknownAt returns the time at which the controller notices that a node's kubelet is dead: the
-// grace period after the pass that saw the last heartbeat.
+// unknownAt returns the time at which the controller notices a dead kubelet: the grace period after
+// the pass that observed the last heartbeat.
 func (c *Controller) unknownAt(node *corev1.Node) (time.Duration, bool) {
 	heardOf, alive := c.alive(node)
 	ready := condition(node, corev1.NodeReady)
@@ -133,7 +133,7 @@ func (c *Controller) attend(p *kernel.Process, name string) {
 	}
 	if at, silent := c.unknownAt(node); silent && at <= p.Elapsed() {
 		c.declareUnknown(p, node)
-		return // the changed node comes back as an event
+		return // the changed node is delivered as an event
 	}
 	c.keepNoExecuteTaint(p, node)
 }
@@ -155,8 +155,7 @@ func (c *Controller) declareUnknown(p *kernel.Process, node *corev1.Node) {
 	c.markPodsNotReady(p, node.Name)
 }
 
-// later taints a node that has just become silent, one round of the taint queue
-// after the fact.
+// later taints a node that has just become silent, one round of the taint queue later.
 func (c *Controller) later(p *kernel.Process, node *corev1.Node) {
 	p.Go("taint "+node.Name, func(p *kernel.Process) {
 		p.Sleep(taintDelay)

@@ -22,11 +22,11 @@ const (
 	taintDelay    = 100 * time.Millisecond
 )
 
-// Heartbeats reports which kubelets are alive. It replaces the leases that they renew
+// Heartbeats reports which kubelets are alive. It replaces the kubelets' leases, which are renewed
 // every 10 s, so that an idle cluster needs no timers.
 type Heartbeats interface {
-	// LastRenewal returns the virtual time, since the run began, of the last renewal of the node's
-	// lease, and whether the kubelet is alive and continues to renew it.
+	// LastRenewal returns the virtual time, since the start of the run, of the last renewal of the
+	// node's lease. alive tells whether the kubelet runs and continues to renew it.
 	LastRenewal(node string) (at time.Duration, alive bool)
 	// OnChange calls f whenever a kubelet starts or dies.
 	OnChange(f func(node string))
@@ -68,7 +68,7 @@ func Start(w *component.World, heartbeats Heartbeats) *Controller {
 	return c
 }
 
-// alive reports whether a node's kubelet is alive and, if not, the time of its last sign of life.
+// alive reports whether a node's kubelet runs and, if not, the time of its last heartbeat.
 func (c *Controller) alive(node *corev1.Node) (heardOf time.Duration, alive bool) {
 	if c.heartbeats == nil {
 		return 0, true
@@ -85,7 +85,7 @@ func (c *Controller) passAt(at time.Duration) time.Duration {
 	return c.started + periods*monitorPeriod
 }
 
-// nextPass is the instant of the first pass that is still to come.
+// nextPass is the instant of the next pass.
 func (c *Controller) nextPass(now time.Duration) time.Duration {
 	return c.passAt(max(now, c.lastPass+1))
 }

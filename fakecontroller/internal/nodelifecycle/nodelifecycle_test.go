@@ -18,7 +18,7 @@ import (
 
 // kubelets plays the kubelets' heartbeats.
 type kubelets struct {
-	dead map[string]time.Duration // when they renewed their lease last
+	dead map[string]time.Duration // the time of their last lease renewal
 	tell func(string)
 }
 
@@ -68,7 +68,7 @@ func (c *cluster) dies(node string, renewed time.Duration) {
 	c.kubelets.tell(node)
 }
 
-// returns is a kubelet that is up again and says so.
+// returns is the restart of a kubelet that reports its node as ready.
 func (c *cluster) returns(node string) {
 	c.T.Helper()
 	delete(c.kubelets.dead, node)
@@ -115,8 +115,8 @@ func (c *cluster) events() []string {
 
 const unreachable = "node.kubernetes.io/unreachable"
 
-// fact 35, golden o1: the lease renewed at 8 s is seen at 10 s. 50 s later the node is unknown and
-// tainted at once; 0.1 s after that it is tainted once more.
+// fact 35, golden o1: the lease renewed at 8 s is observed at 10 s. 50 s later the node is unknown
+// and tainted at once; 0.1 s after that it is tainted once more.
 func TestDeadKubelet(t *testing.T) {
 	c := newCluster(t)
 	c.At(2 * time.Second)
@@ -142,7 +142,7 @@ func TestDeadKubelet(t *testing.T) {
 		"1m0s node-controller Pod/o1 Node is not ready",
 	}, c.events())
 
-	// Back: NoSchedule goes at once, NoExecute at the monitor's next pass.
+	// Back: NoSchedule is removed at once, and NoExecute in the monitor's next pass.
 	c.At(71 * time.Second)
 	c.returns("node-a")
 	c.At(71500 * time.Millisecond)
@@ -173,7 +173,7 @@ func TestPodLeavesASilentNodeAfterFiveMinutes(t *testing.T) {
 	assert.Nil(t, c.pod("stays").DeletionTimestamp)
 }
 
-// golden o2: a taint that is not tolerated replaces the planned deletion by one at once.
+// golden o2: a taint that is not tolerated replaces the planned deletion by an immediate one.
 func TestOutOfServiceTaintEvictsAtOnce(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// conditionTaint is the key of the taint that a condition with that status brings.
+// conditionTaint is the key of the taint for a condition with that status.
 type conditionTaint struct {
 	condition corev1.NodeConditionType
 	status    corev1.ConditionStatus
@@ -70,7 +70,7 @@ func isConditionTaint(t corev1.Taint) bool {
 	return t.Key == corev1.TaintNodeUnschedulable || slices.ContainsFunc(conditionTaints, func(c conditionTaint) bool { return c.key == t.Key })
 }
 
-// difference is the keys of the NoSchedule taints that a node lacks or has too many.
+// difference is the keys of the missing and of the superfluous NoSchedule taints of a node.
 func difference(node *corev1.Node) []string {
 	wanted := wantedNoSchedule(node)
 	var wrong []string
@@ -112,7 +112,7 @@ func hasTaint(taints []corev1.Taint, key string, effect corev1.TaintEffect) bool
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == key && t.Effect == effect })
 }
 
-// wantedNoExecute is the key of the taint that makes pods leave an unhealthy node.
+// wantedNoExecute is the key of the taint that evicts pods from an unhealthy node.
 func wantedNoExecute(node *corev1.Node) []string {
 	ready := condition(node, corev1.NodeReady)
 	switch {
@@ -135,8 +135,8 @@ func noExecuteKeys(node *corev1.Node) []string {
 	return keys
 }
 
-// keepNoExecuteTaint makes pods leave an unhealthy node, and stops it when the
-// node is healthy again.
+// keepNoExecuteTaint evicts pods from an unhealthy node, and stops the eviction when the node is
+// healthy again.
 func (c *Controller) keepNoExecuteTaint(p *kernel.Process, node *corev1.Node) {
 	wanted := wantedNoExecute(node)
 	if slices.Equal(noExecuteKeys(node), wanted) {

@@ -1,4 +1,4 @@
-// Package nodettl is the TTL controller of the kube-controller-manager: it annotates nodes with the
+// Package nodettl is the TTL controller of the kube-controller-manager. It annotates nodes with the
 // time for which a kubelet may cache secrets and config maps. (kubernetes v1.36.3,
 // pkg/controller/ttl)
 package nodettl
@@ -17,7 +17,7 @@ import (
 )
 
 // steps are the sizes of clusters, in nodes, and the time in seconds for each of them. They
-// overlap, so that the time does not change back and forth. C-TTL-2
+// overlap, so that the time does not oscillate. C-TTL-2
 var steps = []struct{ min, max, seconds int }{
 	{0, 100, 0}, {90, 500, 15}, {450, 1000, 30}, {900, 2000, 60}, {1800, math.MaxInt32, 300},
 }

@@ -24,8 +24,9 @@ func ttl(c *testcluster.API, name string) string {
 	return testcluster.Get[*corev1.Node](c, "", name).Annotations["node.alpha.kubernetes.io/ttl"]
 }
 
-// Given a node without the annotation, when the controller observes it, then it has the annotation,
-// and again after a user has changed it. C-TTL-2 [pkg/controller/ttl updateNodeIfNeeded]
+// Given a node without the annotation, when the controller observes it, then it gets the
+// annotation, and gets it again after a user has changed it. C-TTL-2 [pkg/controller/ttl
+// updateNodeIfNeeded]
 func TestEachNodeIsAnnotated(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	Start(c.World)
@@ -39,8 +40,8 @@ func TestEachNodeIsAnnotated(t *testing.T) {
 	assert.Equal(t, "0", ttl(c, "new"))
 }
 
-// Given 100 nodes, when one more is added, then the time is 15 s, for a node that was there before
-// when it changes next, and 0 s only below 90 nodes again. C-TTL-2 [pkg/controller/ttl
+// Given 100 nodes, when one more is added, then the time is 15 s. An existing node gets it at its
+// next change. The time returns to 0 s only below 90 nodes. C-TTL-2 [pkg/controller/ttl
 // ttlBoundaries]
 func TestLargerClustersHaveALongerTime(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)

@@ -13,7 +13,7 @@ import (
 )
 
 // bind ties a volume and a claim together in four steps. Each step is an API call, and is skipped
-// if it is done already. So the next sync resumes an interrupted binding. C-PV-23
+// if it is done already. Therefore the next sync can resume an interrupted binding. C-PV-23
 func (c *Controller) bind(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) error {
 	pv, err := c.pointToClaim(p, pv, pvc)
 	if err != nil {
@@ -63,8 +63,8 @@ func (c *Controller) pointToVolume(p *kernel.Process, pvc claim, pv *corev1.Pers
 	return updated, nil
 }
 
-// unbind removes a claimRef that the claim did not return: all of it if the controller set it,
-// otherwise only the uid. C-PV-35
+// unbind removes a claimRef that the claim did not return. If the controller set it, it removes all
+// of it, otherwise only the uid. C-PV-35
 func (c *Controller) unbind(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	changed := pv.DeepCopy()
 	if metav1.HasAnnotation(pv.ObjectMeta, storagevolume.AnnBoundByController) {

@@ -68,7 +68,7 @@ func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	assert.Empty(t, w.events())
 }
 
-// C-PV-3, C-PV-4: a deletion is noticed from the other side, at once.
+// C-PV-3, C-PV-4: the other side notices a deletion at once.
 func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	bound := func(t *testing.T) *world {
 		w := newWorld(t)
@@ -93,7 +93,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 	})
 }
 
-// C-PV-5, C-GEN-8: an operation that failed is not repeated for 500 ms; a sync meanwhile reports no
+// C-PV-5, C-GEN-8: a failed operation is not repeated for 500 ms. A sync in between reports no
 // error and emits no event. Then the next resync asks again.
 func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
@@ -235,8 +235,8 @@ func TestTheStatusOfAClaim(t *testing.T) {
 	assert.Equal(t, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimLost}, w.claim().Status)
 }
 
-// C-PV-33: a volume that was made for a claim does not wait for the resync, unless it has the other
-// mode.
+// C-PV-33: a volume that was created for a claim does not wait for the resync, unless it has the
+// other mode.
 func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 	for says, mode := range map[string]corev1.PersistentVolumeMode{"of its mode": corev1.PersistentVolumeFilesystem, "of the other mode": corev1.PersistentVolumeBlock} {
 		t.Run(says, func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 type claim = *corev1.PersistentVolumeClaim
 
-// syncClaim brings one claim a step further. C-PV-10
+// syncClaim advances one claim. C-PV-10
 func (c *Controller) syncClaim(p *kernel.Process, key store.Key) error {
 	pvc, ok := c.claims.Get(key)
 	if !ok {
@@ -43,7 +43,7 @@ func fullyBound(pvc claim) bool {
 	return pvc.Spec.VolumeName != "" && metav1.HasAnnotation(pvc.ObjectMeta, storagevolume.AnnBindCompleted)
 }
 
-// syncUnboundClaim looks for a matching volume, or starts to provision one. C-PV-11
+// syncUnboundClaim searches for a matching volume, or starts to provision one. C-PV-11
 func (c *Controller) syncUnboundClaim(p *kernel.Process, pvc claim) error {
 	delayed, err := c.bindingDelayed(pvc)
 	if err != nil {
@@ -86,7 +86,8 @@ func (c *Controller) bindingDelayed(pvc claim) (bool, error) {
 	return *class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer, nil
 }
 
-// tellWaiting emits the reason why a claim waits if the scheduler decides about its binding.
+// tellWaiting emits an event with the reason why a claim waits, if the scheduler decides about its
+// binding.
 func (c *Controller) tellWaiting(pvc claim) {
 	switch pods := c.unscheduledPods(pvc); len(pods) {
 	case 0:
@@ -108,8 +109,8 @@ func (c *Controller) unscheduledPods(pvc claim) []string {
 	return names
 }
 
-// defaultClass is the newest class annotated as the default; of equally new ones
-// the first by name. C-PV-11
+// defaultClass is the newest class annotated as the default. Among equally new ones, it is the
+// first by name. C-PV-11
 func defaultClass(cache store.Reader) *storagev1.StorageClass {
 	var newest *storagev1.StorageClass
 	for class := range store.List[*storagev1.StorageClass](cache, "") {
@@ -159,7 +160,7 @@ func (c *Controller) syncPreBoundClaim(p *kernel.Process, pvc claim) error {
 	}
 }
 
-// syncBoundClaim holds a binding together, or finds it lost. C-PV-13
+// syncBoundClaim maintains a binding, or detects that it is lost. C-PV-13
 func (c *Controller) syncBoundClaim(p *kernel.Process, pvc claim) error {
 	if pvc.Spec.VolumeName == "" {
 		return c.lose(p, pvc, "ClaimLost", "Bound claim has lost reference to PersistentVolume. Data on the volume is lost!")

@@ -1,5 +1,5 @@
-// Package persistentvolume is the PV binder of kube-controller-manager: it binds claims to volumes,
-// requests new ones from external provisioners, and decides about the volumes of deleted claims.
+// Package persistentvolume is the PV binder of kube-controller-manager. It binds claims to volumes,
+// requests new volumes from external provisioners, and decides about the volumes of deleted claims.
 package persistentvolume
 
 import (
@@ -27,12 +27,12 @@ type Controller struct {
 	operations *operation.Pending
 	resync     *kernel.Process
 
-	// The objects that a resync could change: to sync any other is a no-op.
+	// The objects that a resync could change. Syncing any other object is a no-op.
 	openClaims, openVolumes map[store.Key]bool
 }
 
-// Start runs the PV binder. Started again after a crash it takes up where the
-// API objects are: every step of binding is idempotent. C-PV-23
+// Start runs the PV binder. After a crash it continues from the state of the API objects: every
+// step of binding is idempotent. C-PV-23
 func Start(w *component.World) *Controller {
 	c := &Controller{
 		Component:   w.Start("persistentvolume-controller", ""),

@@ -55,7 +55,7 @@ func (w *world) volume(name string) *corev1.PersistentVolume {
 	return pv
 }
 
-// events lists the reasons of the events so far, and their numbers.
+// events lists the reasons of the events so far, with their counts.
 func (w *world) events() map[string]int32 {
 	counts := map[string]int32{}
 	for _, e := range w.Trace.Events() {
@@ -101,7 +101,7 @@ func TestClaimIsBoundToTheSmallestVolumeThatFits(t *testing.T) {
 	assert.Equal(t, corev1.VolumeAvailable, w.volume("big").Status.Phase)
 }
 
-// C-PV-1, C-PV-11: a volume that comes later is found by the next resync only.
+// C-PV-1, C-PV-11: only the next resync finds a volume that is created later.
 func TestWaitingClaimFindsALaterVolumeAtTheNextResync(t *testing.T) {
 	w := newWorld(t)
 	w.add(aClaim("1Gi", modes{rwo}, classless))
@@ -155,7 +155,7 @@ func TestClaimThatNamesItsVolume(t *testing.T) {
 	}
 }
 
-// C-PV-13: lost with its volume, found again with it
+// C-PV-13: lost with its volume, and bound again with it
 func TestClaimIsLostWithItsVolumeAndRecoversWithIt(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))
@@ -293,8 +293,8 @@ func TestHandOffToTheProvisioner(t *testing.T) {
 	}
 }
 
-// C-PV-23: if a binder dies between two of the four steps, its successor continues at the next
-// step.
+// C-PV-23: if a binder is killed between two of the four steps, its successor continues with the
+// next step.
 func TestBindingIsResumedAfterACrash(t *testing.T) {
 	key := store.Key{Namespace: "default", Name: "pvc"}
 	pointToClaim := func(w *world) error {

@@ -83,7 +83,7 @@ func containsAll(have, want []corev1.PersistentVolumeAccessMode) bool {
 }
 
 // unsuitable returns the reason why a volume cannot serve the claim that names it; "" if it can.
-// Neither selector nor node affinity count here. C-PV-21
+// Selector and node affinity do not count here. C-PV-21
 func unsuitable(pv *corev1.PersistentVolume, pvc claim) string {
 	size, request := pv.Spec.Capacity.Storage(), pvc.Spec.Resources.Requests.Storage()
 	switch {

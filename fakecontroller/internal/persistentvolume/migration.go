@@ -14,8 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// noteMigratedClaim keeps on a claim which driver stands in for its in-tree
-// provisioner. C-MIG-7
+// noteMigratedClaim records on a claim the driver that replaces its in-tree provisioner. C-MIG-7
 func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, error) {
 	provisioner, ok := pvc.Annotations[storagevolume.AnnStorageProvisioner]
 	if !ok {
@@ -34,8 +33,8 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 	return updated, nil
 }
 
-// alignVolume does the same for a volume that a provisioner made, and sets the finalizers of the
-// plugin that is to delete it. C-MIG-7, C-PV-36
+// alignVolume does the same for a volume from a provisioner, and sets the finalizers of the plugin
+// that has to delete it. C-MIG-7, C-PV-36
 func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	provisioner, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
 	if !ok {
@@ -56,8 +55,8 @@ func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume)
 	return updated, nil
 }
 
-// deletionFinalizers returns the finalizers that a volume should have: a volume that an in-tree
-// plugin made and has to delete has the finalizer for this plugin, and for no other one. C-PV-36
+// deletionFinalizers returns the finalizers that a volume should have. A volume that an in-tree
+// plugin created and has to delete has the finalizer for this plugin, and for no other one. C-PV-36
 func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
 	if !c.Version.Has(version.HonorReclaimPolicy) {
 		return pv.Finalizers
@@ -80,7 +79,7 @@ func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner
 func (c *Controller) isNoted(meta *metav1.ObjectMeta, provisioner string) bool {
 	driver, ok := c.Migration.Driver(provisioner)
 	if !ok {
-		driver = "" // the plugin has a driver, which does not act for it
+		driver = "" // the plugin's driver does not act for it
 	}
 	return meta.Annotations[storagevolume.AnnMigratedTo] == driver
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// C-PV-36, C-MIG-7: the controller's changes of the finalizers and the annotation of a volume that
-// a provisioner has made.
+// C-PV-36, C-MIG-7: the controller's changes to the finalizers and the annotation of a volume from
+// a provisioner.
 func TestAVolumeHasTheFinalizerOfItsDeleter(t *testing.T) {
 	const (
 		inTree, external = "kubernetes.io/pv-controller", "external-provisioner.volume.kubernetes.io/finalizer"
@@ -59,7 +59,7 @@ func TestAVolumeHasTheFinalizerOfItsDeleter(t *testing.T) {
 	}
 }
 
-// C-PV-10, C-MIG-7: a claim is annotated before all other steps; the current annotation takes
+// C-PV-10, C-MIG-7: a claim is annotated before all other steps. The current annotation takes
 // precedence over the beta one.
 func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
 	const now, beta = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"

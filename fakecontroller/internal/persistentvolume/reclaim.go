@@ -17,7 +17,7 @@ func (c *Controller) reclaim(p *kernel.Process, pv *corev1.PersistentVolume) err
 	}
 	switch pv.Spec.PersistentVolumeReclaimPolicy {
 	case corev1.PersistentVolumeReclaimRetain:
-	case corev1.PersistentVolumeReclaimRecycle: // C-PV-52: no plugin that is left can recycle
+	case corev1.PersistentVolumeReclaimRecycle: // C-PV-52: no remaining plugin can recycle
 		c.start("recycle-"+pv.Name+"["+string(pv.UID)+"]", func(p *kernel.Process) error {
 			return c.fail(p, pv, "VolumeFailedRecycle", "No recycler plugin found for the volume!")
 		})
@@ -33,8 +33,8 @@ func (c *Controller) reclaim(p *kernel.Process, pv *corev1.PersistentVolume) err
 	return nil
 }
 
-// deletedExternally reports whether a provisioner outside of Kubernetes deletes the volume: all CSI
-// volumes, and those that an external provisioner made. C-PV-51
+// deletedExternally reports whether a provisioner outside Kubernetes deletes the volume. This holds
+// for all CSI volumes, and for volumes from an external provisioner. C-PV-51
 func deletedExternally(pv *corev1.PersistentVolume) bool {
 	provisioner, dynamic := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
 	return pv.Spec.CSI != nil || (dynamic && !inTree(provisioner))
@@ -42,8 +42,8 @@ func deletedExternally(pv *corev1.PersistentVolume) bool {
 
 func inTree(provisioner string) bool { return strings.HasPrefix(provisioner, "kubernetes.io/") }
 
-// start runs a long operation unless it runs already or is in backoff. C-PV-5
+// start runs a long operation unless it is already running or in backoff. C-PV-5
 func (c *Controller) start(name string, body func(*kernel.Process) error) {
-	// A refusal is silent: if the operation is still needed then, it is requested again.
+	// A refusal is silent: if the operation is still needed later, it is requested again.
 	_ = c.operations.Run(operation.Key{Volume: name}, "operation", body)
 }

@@ -30,7 +30,7 @@ func (c *Controller) requeueOpen() {
 	for _, key := range sorted(c.openClaims) {
 		c.claimKeys.Add(key)
 		if pvc, ok := c.claims.Get(key); !ok || claimSettled(pvc) {
-			delete(c.openClaims, key) // it was there for its volume's sake, once
+			delete(c.openClaims, key) // it was listed only because of its volume
 		}
 	}
 	for _, key := range sorted(c.openVolumes) {
@@ -56,14 +56,14 @@ func claimSettled(claim *corev1.PersistentVolumeClaim) bool {
 	return fullyBound(claim) && claim.Status.Phase == corev1.ClaimBound
 }
 
-// pointsElsewhere reports whether a volume no longer points to the same claim: that claim may be
+// pointsElsewhere reports whether a volume no longer points to the same claim. That claim may be
 // Lost now, and only the next resync notices it.
 func pointsElsewhere(before, now *corev1.ObjectReference) bool {
 	return before != nil && before.UID != "" && (now == nil || now.UID != before.UID)
 }
 
-// volumeSettled reports whether a resync would change nothing for a volume: claims look for
-// available volumes themselves, but recycling is retried at each resync.
+// volumeSettled reports whether a resync would change nothing for a volume. Claims themselves
+// search for available volumes, but each resync retries recycling.
 func volumeSettled(pv *corev1.PersistentVolume) bool {
 	switch pv.Status.Phase {
 	case corev1.VolumeAvailable, corev1.VolumeBound:

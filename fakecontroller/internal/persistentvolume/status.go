@@ -13,11 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// annPreResize is the size that a volume had before an expansion its claim has
-// not been delivered.
+// annPreResize is the size of a volume before an expansion that its claim does not know yet.
 const annPreResize = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
-// setPhase gives the status of a claim without a volume. C-PV-14
+// setPhase writes the status of a claim without a volume. C-PV-14
 func (c *Controller) setPhase(p *kernel.Process, pvc claim, phase corev1.PersistentVolumeClaimPhase) error {
 	changed := store.Fork(pvc)
 	changed.Status.Phase = phase
@@ -28,7 +27,7 @@ func (c *Controller) setPhase(p *kernel.Process, pvc claim, phase corev1.Persist
 	return err
 }
 
-// setBound gives the status of a claim that has its volume. C-PV-14
+// setBound writes the status of a claim with its volume. C-PV-14
 func (c *Controller) setBound(p *kernel.Process, pvc claim, pv *corev1.PersistentVolume) (claim, error) {
 	changed := store.Fork(pvc)
 	changed.Status.Phase = corev1.ClaimBound
@@ -70,8 +69,7 @@ func (c *Controller) writeStatus(p *kernel.Process, pvc, changed claim) (claim, 
 	return updated, nil
 }
 
-// lose marks a claim as lost after its volume was deleted; the event is emitted with the change
-// only.
+// lose marks a claim as lost after its volume was deleted. It emits the event only with the change.
 func (c *Controller) lose(p *kernel.Process, pvc claim, reason, message string) error {
 	before := pvc.Status.Phase
 	if err := c.setPhase(p, pvc, corev1.ClaimLost); err != nil {

@@ -1,5 +1,5 @@
-// Package podgc is the pod garbage collector of the kube-controller-manager: it
-// removes pods that no kubelet will ever end.
+// Package podgc is the pod garbage collector of the kube-controller-manager. It removes pods that
+// no kubelet will ever end.
 package podgc
 
 import (
@@ -28,13 +28,13 @@ type Controller struct {
 	started time.Duration
 	nodes   *store.Watcher[*corev1.Node]
 	pods    *store.Watcher[*corev1.Pod]
-	// suspects are pods that a change of theirs or of their node made worth a look.
+	// suspects are pods to check because of a change of theirs or of their node.
 	suspects map[store.Key]bool
 	// missing has the time at which a node with pods was first found missing.
 	missing map[string]time.Duration
 }
 
-// Start starts the controller. It checks pods every 20 s after its start, but only wakes when a pod
+// Start starts the controller. It checks pods every 20 s after its start, but wakes only when a pod
 // may have to be deleted.
 func Start(w *component.World) *Controller {
 	c := &Controller{
@@ -100,7 +100,7 @@ func (c *Controller) nodeChanged(e store.Event[*corev1.Node]) {
 	}
 }
 
-// suspect remembers a pod as long as there is a reason to remove it.
+// suspect keeps a pod in the list while there is a reason to remove it.
 func (c *Controller) suspect(pod *corev1.Pod) {
 	key := store.KeyOf(pod)
 	if now, ok := component.Cached[*corev1.Pod](c.Component, key); ok && c.reason(now) != none {
@@ -132,9 +132,9 @@ func (c *Controller) collect(p *kernel.Process) {
 	}
 }
 
-// outOfQuarantine reports whether a node has been missing long enough. The real
-// queue hands the node out some microseconds after the pass at which it is due,
-// and sometimes before: then it takes one pass more. C-ADC-63
+// outOfQuarantine reports whether a node has been missing long enough. The real queue delivers the
+// node some microseconds after or before the pass at which it is due. In the first case it takes
+// one more pass. C-ADC-63
 func (c *Controller) outOfQuarantine(p *kernel.Process, node string) bool {
 	since, known := c.missing[node]
 	if !known {

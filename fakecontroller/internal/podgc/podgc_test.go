@@ -73,7 +73,7 @@ func (c *cluster) pod() *corev1.Pod {
 	return pod
 }
 
-// C-ADC-63, fact 59, golden ff1: found missing at a pass, gone two passes later.
+// C-ADC-63, fact 59, golden ff1: found missing in a pass, and removed two passes later.
 func TestOrphanIsRemovedAfterQuarantine(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// reason is the reason for which a pod is removed.
+// reason is the reason why a pod is removed.
 type reason int
 
 const (

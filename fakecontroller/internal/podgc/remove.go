@@ -13,14 +13,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// remove marks a pod as failed and deletes it without grace. For an orphan it first
-// reads at the API server whether the node is really gone.
+// remove marks a pod as failed and deletes it without grace. For an orphan it first reads from the
+// API server whether the node is really deleted.
 func (c *Controller) remove(p *kernel.Process, pod *corev1.Pod, why reason) error {
 	key := store.KeyOf(pod)
 	if why == orphaned {
 		_, err := component.Live[*corev1.Node](p, c.Component, store.Key{Name: pod.Spec.NodeName})
 		if err == nil {
-			return nil // it returned; its event will follow
+			return nil // it has returned; its event will follow
 		}
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("look up node %s of pod %s: %w", pod.Spec.NodeName, key, err)
@@ -36,7 +36,7 @@ func (c *Controller) remove(p *kernel.Process, pod *corev1.Pod, why reason) erro
 	return nil
 }
 
-// markFailed gives a pod that has not ended its final phase.
+// markFailed sets the final phase of a pod that has not ended.
 func (c *Controller) markFailed(p *kernel.Process, pod *corev1.Pod, why reason) error {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 		return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// ClaimFinalizer holds a claim that is in use. C-GEN-13
+// ClaimFinalizer protects a claim that is in use. C-GEN-13
 const ClaimFinalizer = "kubernetes.io/pvc-protection"
 
 // Claims is one running PVC protection controller.
@@ -45,7 +45,7 @@ func StartClaims(w *component.World) *Claims {
 	return c
 }
 
-// needsWork reports whether the finalizer has to be added, or perhaps removed.
+// needsWork reports whether the finalizer must be added, or may have to be removed.
 func needsWork(obj metav1.Object, finalizer string) bool {
 	deleted := obj.GetDeletionTimestamp() != nil
 	return deleted == slices.Contains(obj.GetFinalizers(), finalizer)
@@ -74,8 +74,8 @@ func (c *Claims) addClaimsOf(pod *corev1.Pod) {
 	}
 }
 
-// sync gives a claim its finalizer, or takes it off a claim that is being
-// deleted and used by no pod. C-PVCP-1
+// sync adds the finalizer to a claim, or removes it from a terminating claim that no pod uses.
+// C-PVCP-1
 func (c *Claims) sync(p *kernel.Process, key store.Key) error {
 	pvc, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)
 	if !ok || !needsWork(pvc, ClaimFinalizer) {

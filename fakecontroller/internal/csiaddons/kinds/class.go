@@ -34,7 +34,7 @@ func (*VolumeReplicationClass) Of() schema.GroupVersionKind {
 	return ofReplication("VolumeReplicationClass")
 }
 
-// GroupReplicationClass is a VolumeGroupReplicationClass: it says how volumes are grouped.
+// GroupReplicationClass is a VolumeGroupReplicationClass, which describes how volumes are grouped.
 type GroupReplicationClass struct {
 	Class `json:",inline"`
 }

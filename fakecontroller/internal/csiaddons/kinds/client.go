@@ -48,8 +48,8 @@ func Get[T any, P pointer[T]](c *component.Component, key store.Key) (P, error) 
 	return obj, read(found, obj)
 }
 
-// NotCached is the error of the caches of controller-runtime for an object that they do not have:
-// they name its kind where the API server names the resource.
+// NotCached is the error of controller-runtime's caches for a missing object. They name its kind,
+// whereas the API server names the resource.
 func NotCached(kind schema.GroupVersionKind, key store.Key) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
 }
@@ -70,7 +70,7 @@ func List[T any, P pointer[T]](c *component.Component, namespace string) iter.Se
 	}
 }
 
-// Live reads the newest state of an object into it; the error is the API server's NotFound.
+// Live reads the newest state of an object into it. The error is the API server's NotFound.
 func Live(p *kernel.Process, c *component.Component, obj Object, key store.Key) error {
 	res, err := resourceOf(c, obj)
 	if err != nil {
@@ -133,7 +133,7 @@ func read(stored store.Object, obj Object) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(stored.(*unstructured.Unstructured).Object, obj)
 }
 
-// Differ reports whether two states of an object differ in one of its given parts, "spec" or
+// Differ reports whether two states of an object differ in one of the given parts, "spec" or
 // "status".
 func Differ(old, obj store.Object, parts ...string) bool {
 	before, after := old.(*unstructured.Unstructured).Object, obj.(*unstructured.Unstructured).Object

@@ -21,8 +21,8 @@ const fallbackSchedule = "@weekly"
 
 var errNotBound = errors.New("PVC is not in bound state")
 
-// syncClaim makes the cron jobs for which the annotations of a claim, its namespace or its class
-// ask. A-PVC-2
+// syncClaim creates the cron jobs that the annotations of a claim, its namespace or its class
+// request. A-PVC-2
 func (m *Manager) syncClaim(p *kernel.Process, key store.Key) error {
 	claim, driver, err := m.automaticClaim(key)
 	if claim == nil || err != nil {
@@ -36,8 +36,8 @@ func (m *Manager) syncClaim(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// automaticClaim is a claim that may have cron jobs, and its driver; nil if it may not. An unbound
-// claim is tried again.
+// automaticClaim is a claim that may have cron jobs, with its driver; nil if it may not have any.
+// An unbound claim is tried again.
 func (m *Manager) automaticClaim(key store.Key) (*corev1.PersistentVolumeClaim, string, error) {
 	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
 	switch {
@@ -93,8 +93,7 @@ func (a *automaticPass) run() error {
 		}
 		return a.annotate(map[string]string{a.cronJob(): ""})
 	case child != nil:
-		// Written whether it differs or not: because of the API's defaults it always differs.
-		// A-PVC-3
+		// Written without a comparison: because of the API's defaults it always differs. A-PVC-3
 		child.Shared().Spec = automaticSpec(a.claim.Name, schedule)
 		if err := kinds.Update(a.process, a.Component, child); err != nil {
 			return err
@@ -169,8 +168,8 @@ func (a *automaticPass) disabled() (bool, error) {
 	return class != nil && class.Annotations[a.enable()] == "false", err
 }
 
-// wanted returns the schedule of the claim, of its namespace, or of its class; empty for none. A
-// namespace's counts only if the driver can do it now. A-PVC-2, A-PVC-4
+// wanted returns the schedule of the claim, otherwise of its namespace, otherwise of its class;
+// empty if there is none. A namespace's counts only if the driver can do it now. A-PVC-2, A-PVC-4
 func (a *automaticPass) wanted() (string, error) {
 	if schedule := a.parsed(a.claim); schedule != "" {
 		return schedule, nil

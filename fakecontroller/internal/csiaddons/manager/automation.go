@@ -15,18 +15,18 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// feature is an operation for which annotations make cron jobs. A-PVC-1
+// feature is an operation for which annotations create cron jobs. A-PVC-1
 type feature struct {
-	// Begins the annotations, and ends names of cron jobs in the order of storage classes.
+	// The prefix of the annotations. It is also the suffix of cron job names, in the order of
+	// storage classes.
 	name       string
 	capability string // begins the names of the capabilities
 	kind       cronKind
-	// forgets means that a claim without a schedule loses the annotation with the name of its cron
-	// job.
+	// forgets means that a claim without a schedule loses the annotation with its cron job's name.
 	forgets bool
 }
 
-// features, in the order in which they are looked after. A-PVC-2
+// features, in the order in which they are processed. A-PVC-2
 var features = []feature{
 	{name: "keyrotation", capability: "encryption_key_rotation.", kind: keyRotationCron},
 	{name: "reclaimspace", capability: "reclaim_space.", kind: reclaimSpaceCron, forgets: true},
@@ -87,7 +87,7 @@ func (m *Manager) startAutomation() {
 	}
 }
 
-// annotationsDiffer reports whether one of the annotations that count has changed. A-PVC-6
+// annotationsDiffer reports whether a relevant annotation has changed. A-PVC-6
 func annotationsDiffer(old, obj metav1.Object) bool {
 	for _, f := range features {
 		for _, key := range []string{f.schedule(), f.enable()} {
@@ -110,7 +110,7 @@ func (m *Manager) claimsOf(class *storagev1.StorageClass, add func(store.Key)) {
 	}
 }
 
-// claimsThatDiffer adds those of its claims for which a class has another schedule. A-PVC-6
+// claimsThatDiffer adds the namespace's claims with another schedule because of a class. A-PVC-6
 func (m *Manager) claimsThatDiffer(class *storagev1.StorageClass, add func(store.Key)) {
 	m.claimsOf(class, func(key store.Key) {
 		claim, _ := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
@@ -144,8 +144,8 @@ func automaticSpec(claim, schedule string) (spec kinds.CronJobSpec) {
 	return spec
 }
 
-// hasCapability reports whether a sidecar of the driver that is connected has a capability of
-// the feature. A-PVC-2
+// hasCapability reports whether a connected sidecar of the driver has a capability of the feature.
+// A-PVC-2
 func (m *Manager) hasCapability(driver string, f feature) bool {
 	for _, c := range m.pool {
 		if c.driver != driver {

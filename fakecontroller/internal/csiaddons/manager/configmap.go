@@ -19,8 +19,8 @@ import (
 // configMap has flags of the program. A-MGR-2
 const configMap = "csi-addons-config"
 
-// configure reads the flags in the ConfigMap. The program exits if it cannot parse one, and is
-// restarted with the kubelet's pauses. A-MGR-2
+// configure reads the flags in the ConfigMap. If it cannot parse one, the program exits, and the
+// kubelet restarts it with its backoff. A-MGR-2
 func (m *Manager) configure(p *kernel.Process) {
 	for exits := 1; ; exits++ {
 		found, err := component.Live[*corev1.ConfigMap](p, m.Component, store.Key{Namespace: m.opts.Namespace, Name: configMap})

@@ -33,7 +33,7 @@ type (
 	}
 )
 
-// cronKind is a kind of cron jobs, and the kind of its jobs.
+// cronKind is a kind of cron jobs, with the kind of its jobs.
 type cronKind struct {
 	cron func() cronObject
 	job  func() jobObject
@@ -58,7 +58,7 @@ var (
 	}
 )
 
-// got turns a Get of one kind into a function that returns the fields which two kinds share.
+// got converts a Get of one kind into a function that returns the fields shared by two kinds.
 func got[S, P kinds.Object](get func(*component.Component, store.Key) (P, error)) func(*component.Component, store.Key) (S, error) {
 	return func(c *component.Component, key store.Key) (common S, err error) {
 		obj, err := get(c, key)
@@ -107,8 +107,8 @@ type cronPass struct {
 	succeeded, failed []jobObject
 }
 
-// syncCron makes one pass: it records the results of the jobs, deletes old ones, and makes the one
-// that is due.
+// syncCron makes one pass: it records the results of the jobs, deletes old ones, and creates the
+// due one.
 func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) error {
 	object, err := kind.get(m.Component, key)
 	if err != nil {
@@ -128,7 +128,7 @@ func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) erro
 	}
 	missed, next, err := runs(c.CronJob, p.Now(), m.opts.staggerWindow())
 	if err != nil { // nothing but a change of the cron job helps. A-RS-12
-		return nil //nolint:nilerr // it is not tried again
+		return nil //nolint:nilerr // it is not retried
 	}
 	if err := c.begin(missed); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) erro
 	return every(next.Sub(p.Now()))
 }
 
-// review sorts the jobs and makes the status of them. A-RS-11
+// review sorts the jobs and derives the status from them. A-RS-11
 func (c *cronPass) review() {
 	var latest *time.Time
 	var succeeded *metav1.Time
@@ -172,8 +172,8 @@ func (c *cronPass) review() {
 	}
 }
 
-// controls reports whether an object is another's controller, as indexes of controller-runtime
-// know it: by kind and name.
+// controls reports whether owner controls obj. Like indexes of controller-runtime, it compares kind
+// and name.
 func controls(owner kinds.Object, obj metav1.Object) bool {
 	of := metav1.GetControllerOf(obj)
 	return of != nil && of.Kind == owner.Of().Kind && of.APIVersion == owner.Of().GroupVersion().String() && of.Name == owner.GetName()
@@ -186,7 +186,7 @@ func referenceTo(obj kinds.Object) *corev1.ObjectReference {
 	}
 }
 
-// tidy deletes the oldest of the jobs that have ended. Errors are of no consequence. A-RS-11
+// tidy deletes the oldest of the jobs that have ended. Errors are ignored. A-RS-11
 func (c *cronPass) tidy() {
 	if c.kind.failedFirst {
 		c.keep(c.failed, c.Spec.FailedJobsHistoryLimit)
@@ -204,7 +204,7 @@ func (c *cronPass) keep(jobs []jobObject, limit *int32) {
 	}
 }
 
-// began returns the time at which a job began; a job that has not begun sorts as the oldest.
+// began returns the start time of a job. A job that has not started sorts as the oldest.
 func began(j jobObject) int64 {
 	if at := j.Shared().Status.StartTime; at != nil {
 		return at.Unix()

@@ -19,8 +19,8 @@ const (
 	fenceSecretNamespace = fencePrefix + "networkfence-secret-namespace"
 )
 
-// syncFence has the driver fence, or unfence, as a NetworkFence wants it. A deleted fence leaves
-// its clients fenced. A-NF-5
+// syncFence makes the driver fence or unfence, as a NetworkFence requires. The clients of a deleted
+// fence stay fenced. A-NF-5
 func (m *Manager) syncFence(p *kernel.Process, key store.Key) error {
 	fence, err := kinds.Get[kinds.NetworkFence](m.Component, key)
 	if err != nil {
@@ -44,7 +44,7 @@ func (m *Manager) syncFence(p *kernel.Process, key store.Key) error {
 	}
 	if err != nil { // A-NF-3
 		fence.Status.Result, fence.Status.Message = "Failed", err.Error()
-		_ = kinds.UpdateStatus(p, m.Component, fence) // it is tried again anyway
+		_ = kinds.UpdateStatus(p, m.Component, fence) // it is retried anyway
 		return err
 	}
 	fence.Status.Result, fence.Status.Message = "Succeeded", "fencing operation successful"
@@ -98,7 +98,7 @@ func (m *Manager) fenceRequest(f *kinds.NetworkFence) (relay.Fence, *connection,
 	return request, c, nil
 }
 
-// splitClass parts the parameters of a class into those for the driver and the secret.
+// splitClass separates the parameters of a class into those for the driver and the secret.
 func splitClass(class *kinds.NetworkFenceClass) (map[string]string, relay.Secret) {
 	own := maps.Clone(class.Spec.Parameters)
 	secret := relay.Secret{Name: own[fenceSecretName], Namespace: own[fenceSecretNamespace]}

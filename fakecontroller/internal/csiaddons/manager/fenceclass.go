@@ -39,7 +39,7 @@ func (m *Manager) startFenceClasses() {
 	})
 }
 
-// syncFenceClass names a class to the nodes of its driver, or takes it back. A-NF-6
+// syncFenceClass adds a class to the nodes of its driver, or removes it from them. A-NF-6
 func (m *Manager) syncFenceClass(p *kernel.Process, key store.Key) error {
 	class, err := kinds.Get[kinds.NetworkFenceClass](m.Component, key)
 	if err != nil {
@@ -87,7 +87,7 @@ func checkFenceParameters(parameters map[string]string) error {
 	return nil
 }
 
-// nameClass writes the class into the annotation of one node, or takes it out.
+// nameClass adds the class to the annotation of one node, or removes it.
 func (m *Manager) nameClass(p *kernel.Process, node *kinds.Node, class string, goes bool) error {
 	if len(node.Status.Capabilities) == 0 {
 		return errors.New("CSIAddonsNode status capabilities not found")

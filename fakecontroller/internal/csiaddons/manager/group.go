@@ -55,7 +55,7 @@ func (m *Manager) startGroups() {
 	m.follow("contents of groups", (&kinds.GroupContent{}).Of(), part("spec", "status"))
 	m.follow("replications of groups", (&kinds.VolumeReplication{}).Of(), part("status"))
 	watch(m, "claims of groups", func(e store.Event[*corev1.PersistentVolumeClaim]) {
-		// Claims have no generation: their changes go unnoticed.
+		// Claims have no generation, so their changes are not noticed.
 		if e.Type != store.Modified && len(e.Object.Labels) > 0 {
 			m.groupOf(e.Object.Labels, queue.Add)
 		}
@@ -126,7 +126,7 @@ func (m *Manager) syncGroup(p *kernel.Process, key store.Key) error {
 func (g *groupPass) failed(cause error) error {
 	g.group.Status.State = cmp.Or(g.group.Status.State, unknown)
 	g.group.Status.Message, g.group.Status.ObservedGeneration = messageOf(cause), g.group.Generation
-	_ = kinds.UpdateStatus(g.process, g.Component, g.group) // it is tried again anyway
+	_ = kinds.UpdateStatus(g.process, g.Component, g.group) // it is retried anyway
 	return cause
 }
 
@@ -170,7 +170,7 @@ func (g *groupPass) assemble() (*kinds.VolumeReplication, error) {
 }
 
 // choose selects the claims of the group and records the outcome in its status. A claim that is
-// being deleted stays if the group already has it. A-VGR-2, A-VGR-4
+// being deleted stays in a group that already contains it. A-VGR-2, A-VGR-4
 func (g *groupPass) choose() ([]*corev1.PersistentVolumeClaim, error) {
 	selector, err := metav1.LabelSelectorAsSelector(g.group.Spec.Source.Selector)
 	if err != nil {
@@ -210,7 +210,7 @@ func (g *groupPass) annotate(key, value string) {
 	g.group.Annotations = annotations
 }
 
-// adopt marks claims that are new, and lets those go that are in the group no more. A-VGR-2
+// adopt marks new claims, and releases claims that are no longer in the group. A-VGR-2
 func (g *groupPass) adopt(claims []*corev1.PersistentVolumeClaim) (members []corev1.LocalObjectReference, err error) {
 	before := g.group.Status.Claims
 	for _, claim := range claims {
@@ -266,8 +266,8 @@ func (g *groupPass) handles(claims []*corev1.PersistentVolumeClaim) ([]string, e
 	return all, nil
 }
 
-// noteMembers writes the list of claims if it has changed. Whether the copies are known is
-// looked up in an object that was not read: with claims they never are. A-VGR-7
+// noteMembers writes the list of claims if it has changed. Whether the driver has copies is looked
+// up in an object that was not read, so with claims the answer is always no. A-VGR-7
 func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims int) error {
 	leader, err := g.leader(g.class.Spec.Provisioner)
 	if err != nil {
@@ -281,7 +281,7 @@ func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims in
 		setCondition(&g.group.Status.ReplicationStatus, g.group.Generation, g.process.Now(), destination, status, reason, message)
 	}
 	if len(members) > 0 && slices.Equal(g.group.Status.Claims, members) {
-		return nil // an empty list is never that of the status, which has none
+		return nil // an empty list never equals the status, which has none
 	}
 	g.group.Status.Claims = members
 	return kinds.UpdateStatus(g.process, g.Component, g.group)
@@ -295,8 +295,8 @@ func (g *groupPass) referenceToGroup() *corev1.ObjectReference {
 	return r
 }
 
-// makeContent makes the content, or brings it up to date. A content that the user has named must
-// exist. A-VGR-3
+// makeContent creates the content, or updates it. A content that the user has named must exist.
+// A-VGR-3
 func (g *groupPass) makeContent(handles []string) (*kinds.GroupContent, error) {
 	name := cmp.Or(g.group.Spec.ContentName, "vgrcontent-"+string(g.group.UID))
 	there, err := kinds.Get[kinds.GroupContent](g.Component, store.Key{Name: name})
@@ -339,7 +339,7 @@ func groupSecretOf(class *kinds.GroupReplicationClass) relay.Secret {
 	return relay.Secret{Name: class.Spec.Parameters[groupSecret], Namespace: class.Spec.Parameters[groupSecretFrom]}
 }
 
-// makeReplication makes the VolumeReplication of the group, or brings it up to date. A-VGR-6
+// makeReplication creates the VolumeReplication of the group, or updates it. A-VGR-6
 func (g *groupPass) makeReplication() (*kinds.VolumeReplication, error) {
 	name := cmp.Or(g.group.Spec.ReplicationName, "vr-"+string(g.group.UID))
 	there, err := kinds.Get[kinds.VolumeReplication](g.Component, store.Key{Namespace: g.group.Namespace, Name: name})

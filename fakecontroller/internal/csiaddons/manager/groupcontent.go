@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// startContents runs the controller of VolumeGroupReplicationContents, which every event of one
-// queues. A-VGR-8
+// startContents starts the controller of VolumeGroupReplicationContents. Every event about one
+// queues it. A-VGR-8
 func (m *Manager) startContents() {
 	queue := workqueue.New("contents", m.oneByOne(), m.Go, m.syncContent)
 	m.follow("contents", (&kinds.GroupContent{}).Of(), func(e store.Event[store.Object]) { queue.Add(store.KeyOf(e.Object)) })
@@ -87,7 +87,7 @@ func (c *contentPass) prepare() (ready bool, err error) {
 	return err == nil, err
 }
 
-// own writes its name into the group, and protects itself. A-VGR-8
+// own writes the content's name into the group, and protects the content. A-VGR-8
 func (c *contentPass) own() error {
 	switch owner := c.group.Annotations[ownerContent]; owner {
 	case c.content.Name:
@@ -107,8 +107,7 @@ func (c *contentPass) own() error {
 	return c.protect(c.process, c.content, groupFinalizer)
 }
 
-// form makes the group at the driver, or sets its members, on every pass.
-// A-VGR-8
+// form creates the group at the driver, or sets its members, in every pass. A-VGR-8
 func (c *contentPass) form() error {
 	request := c.request
 	request.Volumes = c.content.Spec.Source.VolumeHandles
@@ -155,8 +154,8 @@ func (c *contentPass) listVolumes() {
 
 var errDestinationIncomplete = errors.New("replication destination info is not yet available for all volumes in the group")
 
-// findDestination asks for the copies. In the pass that makes the group it asks without an
-// id. A-VGR-9
+// findDestination asks for the copies. In the pass that creates the group, the request has no id.
+// A-VGR-9
 func (c *contentPass) findDestination() error {
 	conn, err := c.leaderWith(c.content.Spec.Provisioner, "volume_replication.VOLUME_REPLICATION")
 	if err != nil || !conn.can("volume_replication.GET_REPLICATION_DESTINATION_INFO") {
@@ -193,8 +192,8 @@ func (c *contentPass) noteDestination(group *replication.ReplicationDestination_
 
 var errReplicationLeft = errors.New("cannot delete VolumeGroupReplicationContent resource, until dependent VolumeReplication instance is deleted")
 
-// remove empties and deletes the group at the driver, once the group's object is being deleted
-// and its VolumeReplication gone. A-VGR-10
+// remove empties and deletes the group at the driver. The group's object must be terminating, and
+// its VolumeReplication must be deleted. A-VGR-10
 func (c *contentPass) remove() error {
 	switch {
 	case c.group.DeletionTimestamp == nil:

@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// healthPrefix begins the annotations that the volume-condition reporters of sidecars write,
-// one for each node. A-COND-5
+// healthPrefix is the prefix of the annotations that the volume-condition reporters of sidecars
+// write, one for each node. A-COND-5
 const healthPrefix = "csiaddons.openshift.io/volumehealth."
 
-// tidyHealth removes annotations of volume conditions that are no longer renewed: those of deleted
-// nodes. A-COND-6
+// tidyHealth removes annotations of volume conditions that are no longer renewed because the node
+// was deleted. A-COND-6
 func (m *Manager) tidyHealth(p *kernel.Process) {
 	for {
 		for claim := range store.List[*corev1.PersistentVolumeClaim](m.Cache, "") {
@@ -37,8 +37,8 @@ func (m *Manager) tidyHealth(p *kernel.Process) {
 	}
 }
 
-// staleHealth returns the keys of annotations of conditions seen last before a time. Malformed ones
-// stay. A-COND-6
+// staleHealth returns the keys of annotations of conditions that were last observed before a time.
+// Malformed ones stay. A-COND-6
 func staleHealth(claim *corev1.PersistentVolumeClaim, before time.Time) (stale []string) {
 	if claim.DeletionTimestamp != nil {
 		return nil

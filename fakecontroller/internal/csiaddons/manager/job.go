@@ -32,7 +32,7 @@ var errNodeClientNotFound = errors.New("node client not found")
 // target is the volume of a job. A-RS-5
 type target struct {
 	driver, volume string
-	node           string // node to which it is attached; empty for none
+	node           string // node to which it is attached; empty if it is not
 	timeout        time.Duration
 }
 
@@ -52,7 +52,7 @@ type jobKind struct {
 	noClientPause time.Duration
 }
 
-// job is a pass of a job of either kind.
+// job is a pass over a job of either kind.
 type job struct {
 	manager *Manager
 	object  kinds.Object
@@ -60,7 +60,7 @@ type job struct {
 	kind jobKind
 }
 
-// syncJob returns the handler of a kind of jobs, which makes one pass of a job.
+// syncJob returns the handler for a kind of jobs. It makes one pass over a job.
 func (m *Manager) syncJob(kind jobKind) handler {
 	return func(p *kernel.Process, key store.Key) error {
 		object, err := kind.get(m.Component, key)
@@ -104,7 +104,7 @@ func (j *job) run(p *kernel.Process) error {
 	return err
 }
 
-// pass counts, and tries unless it is too late. A-RS-3
+// pass counts an attempt, and makes it unless it is too late. A-RS-3
 func (j *job) pass(p *kernel.Process) error {
 	now := metav1.NewTime(p.Now())
 	if j.Status.StartTime == nil {
@@ -132,7 +132,7 @@ func (j *job) pass(p *kernel.Process) error {
 	return nil
 }
 
-// askNode makes a call to the sidecar of the node to which the volume is attached.
+// askNode calls the sidecar of the node to which the volume is attached.
 func (j *job) askNode(p *kernel.Process, on target, capability, method string, do func(relay.Asked, relay.Call) error) error {
 	err := fmt.Errorf(j.kind.noClient, errNodeClientNotFound, on.node)
 	if c := j.manager.onNode(on.driver, on.node, capability); c != nil {

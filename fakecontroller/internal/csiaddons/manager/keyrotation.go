@@ -17,7 +17,8 @@ var keyRotationJob = jobKind{
 	noClient: "%w for node id: %s",
 }
 
-// rotate asks the node to which the volume is attached to change the key. A-EKR-2, A-EKR-3
+// rotate requests a change of the key from the node to which the volume is attached. A-EKR-2,
+// A-EKR-3
 func (j *job) rotate(p *kernel.Process, on target) error {
 	if on.node == "" {
 		return fmt.Errorf("no volume attachment found for PV %q", on.volume)

@@ -12,9 +12,9 @@ import (
 // lease is the Lease of managers with --leader-elect. A-ARCH-1
 const lease = "e8cd140a.openshift.io"
 
-// StartElecting runs the controller manager, which works while it holds its Lease. One that loses
-// it exits, and is started again. A leader is identified by its pod and its start: after a restart
-// it waits until its own lease expires. A-ARCH-1
+// StartElecting runs the controller manager, which works while it holds its Lease. If it loses the
+// Lease, it exits and is restarted. A leader is identified by its pod and its start. After a
+// restart it waits until its own lease expires. A-ARCH-1
 func StartElecting(w *component.World, network *relay.Network, o Options) *sidecar.Program {
 	unlimited := sidecar.Flags{KubeAPIQPS: -1} // A-SIDE-6
 	return sidecar.Run(w, unlimited, func(life *sidecar.Life) *component.Component {

@@ -1,5 +1,5 @@
-// Package manager is the controller manager of CSI-Addons: it connects to the sidecars that
-// announce themselves, and has them carry out jobs, fences and replications.
+// Package manager is the controller manager of CSI-Addons. It connects to the sidecars that
+// announce themselves, and makes them carry out jobs, fences and replications.
 package manager
 
 import (
@@ -24,8 +24,7 @@ type Manager struct {
 	opts    Options
 	network *relay.Network
 	pool    pool
-	// untried are the CSIAddonsNodes that were there at the start and have not been looked at
-	// since.
+	// untried are the CSIAddonsNodes that existed at the start and have not been processed since.
 	untried  map[store.Key]bool
 	overlaps overlaps
 }
@@ -37,8 +36,8 @@ func Start(w *component.World, network *relay.Network, opts Options) *Manager {
 	return m
 }
 
-// main reads the ConfigMap and starts the controllers once their kinds are defined and it leads.
-// A-VR-18
+// main reads the ConfigMap and starts the controllers when their kinds are defined and this replica
+// leads. A-VR-18
 func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 	m.configure(p)
 	m.await(p, &kinds.Node{}, &kinds.VolumeReplicationClass{}, &kinds.VolumeReplication{})
@@ -63,7 +62,7 @@ func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 // connecting bounds the time for which other controllers wait for the connections to sidecars.
 const connecting = time.Second
 
-// noteNodes remembers which sidecars are to be connected to before anything is tried with them: in
+// noteNodes records the sidecars to which it has to connect before it starts any operation. In
 // recordings no job fails because the program has just started. A-NODE-11
 func (m *Manager) noteNodes() {
 	m.untried = map[store.Key]bool{}
@@ -72,7 +71,7 @@ func (m *Manager) noteNodes() {
 	}
 }
 
-// firstLook wakes the program when the last of the sidecars that were there has been tried.
+// firstLook wakes the program when it has tried the last of the existing sidecars.
 func (m *Manager) firstLook(main *kernel.Process, do handler) handler {
 	return func(p *kernel.Process, key store.Key) error {
 		err := do(p, key)
@@ -95,7 +94,7 @@ func (m *Manager) await(p *kernel.Process, objects ...kinds.Object) {
 	}
 }
 
-// definitionPoll is the interval at which the program looks for its kinds. A-VR-18
+// definitionPoll is the interval at which the program checks whether its kinds are defined. A-VR-18
 const definitionPoll = 5 * time.Second
 
 // backoff has the options of controller-runtime's queue: one entry for each object, no bucket.
@@ -112,7 +111,7 @@ func (m *Manager) oneByOne() workqueue.Options {
 
 type handler func(*kernel.Process, store.Key) error
 
-// after has an object processed again after a time; its failures are forgotten.
+// after queues an object again after a time, and resets its failures.
 func after(d time.Duration) error { return workqueue.Rest{Why: "later", For: d, Forget: true} }
 
 // every has an object looked at again and again.
@@ -120,8 +119,8 @@ func every(d time.Duration) error {
 	return workqueue.Rest{Why: "later", For: d, Forget: true, Idle: true}
 }
 
-// trigger selects the changes of an object that queue it; the object is also queued when it is
-// created or first seen.
+// trigger selects the changes of an object that queue it. Its creation or first delivery also
+// queues it.
 type trigger func(old, obj store.Object) bool
 
 func byGeneration(old, obj store.Object) bool { return old.GetGeneration() != obj.GetGeneration() }

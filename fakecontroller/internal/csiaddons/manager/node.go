@@ -125,7 +125,7 @@ func attemptsIn(reason string) (int, error) {
 	return n, nil
 }
 
-// messageOf is the message of a gRPC error without its code, or the whole text of another.
+// messageOf is the message of a gRPC error without its code, or the whole text of any other error.
 func messageOf(err error) string {
 	var answer interface{ GRPCStatus() *status.Status }
 	if errors.As(err, &answer) {
@@ -136,7 +136,7 @@ func messageOf(err error) string {
 
 var errPodNotReady = errors.New("pod is not ready yet")
 
-// resolve finds a sidecar by its endpoint: the pod, and the address of that. A-NODE-4
+// resolve finds a sidecar's pod by its endpoint, and the pod's address. A-NODE-4
 func (m *Manager) resolve(p *kernel.Process, endpoint string) (name, address string, err error) {
 	key, port, err := parseEndpoint(endpoint)
 	if err != nil {

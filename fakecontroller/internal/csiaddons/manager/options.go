@@ -25,12 +25,12 @@ type Options struct {
 	// LeaderElect makes it work only while it holds a Lease in its namespace. Default: false.
 	// A-ARCH-1
 	LeaderElect bool `json:"leaderElect,omitempty" doc:"--leader-elect: it works only while it holds the Lease e8cd140a.openshift.io in its namespace, which must be there; default false."`
-	// EnableAuth has it call sidecars by TLS with its token. Default: true. A-POOL-2
+	// EnableAuth makes it call sidecars over TLS with its token. Default: true. A-POOL-2
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: it calls sidecars by TLS, with the token of its service account; default true. A sidecar must have the same."`
-	// Workers is the number of objects of a kind that are worked on at once. Default: 100.
+	// Workers is the number of objects of a kind that are processed at once. Default: 100.
 	Workers int `json:"maxConcurrentReconciles,omitempty" doc:"--max-concurrent-reconciles; default 100."`
-	// HealthInterval is the interval at which old annotations of volume conditions are looked for,
-	// and HealthThreshold the age from which an annotation is old. Defaults: 30 min and 2 h.
+	// HealthInterval is the interval of searches for old annotations of volume conditions.
+	// HealthThreshold is the age from which an annotation is old. Defaults: 30 min and 2 h.
 	// A-COND-6
 	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often expired annotations of volume conditions are removed; default 30m."`
 	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: how old they are then; default 2h."`
@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// In is the namespace that it runs in.
+// In is its namespace.
 func (o Options) In() string { return cmp.Or(o.Namespace, "csi-addons-system") }
 
 func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }

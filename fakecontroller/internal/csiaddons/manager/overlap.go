@@ -7,18 +7,18 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// overlap is how long a pass leaves to the pass of another controller that follows from its last
-// write, until that one has made its first call. In recordings such passes overlap in each plain
-// deletion of a group. A-VGR-10
+// overlap is how long a pass waits for the pass of another controller that its last write
+// triggered. It waits until that pass has made its first call. In recordings such passes overlap in
+// each plain deletion of a group. A-VGR-10
 const overlap = 5 * time.Millisecond
 
-// overlaps holds the passes of deletions that have begun, and the passes that wait for them.
+// overlaps holds the started passes of deletions, and the passes that wait for them.
 type overlaps struct {
 	begun   map[store.Key]int
 	waiting map[store.Key]*kernel.Process
 }
 
-// begin notes that the pass of an object is about to make its first call.
+// begin records that the pass over an object is about to make its first call.
 func (o *overlaps) begin(key store.Key) {
 	if o.begun == nil {
 		o.begun = map[store.Key]int{}
@@ -29,7 +29,7 @@ func (o *overlaps) begin(key store.Key) {
 	}
 }
 
-// await waits until another pass of an object begins, or not much longer than that takes.
+// await waits until another pass over an object starts, or slightly longer than that takes.
 func (o *overlaps) await(p *kernel.Process, key store.Key, before int) {
 	if o.waiting == nil {
 		o.waiting = map[store.Key]*kernel.Process{}

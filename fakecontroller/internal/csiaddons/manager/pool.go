@@ -17,11 +17,11 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// pool has the connections to sidecars, in the order in which they were made. The real pool is a
-// map: if several connections match, chance selects one. A-POOL-1, A-POOL-5
+// pool has the connections to sidecars, in the order of their creation. The real pool is a map: if
+// several connections match, chance selects one. A-POOL-1, A-POOL-5
 type pool []*connection
 
-// connection is a connection to a sidecar. It is kept although the sidecar may be gone. A-POOL-3
+// connection is a connection to a sidecar. It is kept even if the sidecar has exited. A-POOL-3
 type connection struct {
 	key, endpoint   string
 	driver, node    string
@@ -65,13 +65,14 @@ func (c *connection) call(p *kernel.Process, what string, timeout time.Duration,
 	return c.manager.network.Call(p, c.endpoint, what, c.manager.opts.secured(), timeout, do)
 }
 
-// can reports whether the driver has a capability, as the status of its CSIAddonsNode names it.
+// can reports whether the driver has a capability, given by its name in the status of the
+// CSIAddonsNode.
 func (c *connection) can(name string) bool {
 	return slices.ContainsFunc(c.capabilities, func(has *identity.Capability) bool { return capability.Name(has) == name })
 }
 
-// onNode returns the connection to a driver's sidecar on a node that has the capability; nil for
-// none. A-POOL-5
+// onNode returns the connection to a driver's sidecar on a node with the capability; nil if there
+// is none. A-POOL-5
 func (m *Manager) onNode(driver, node, capability string) *connection {
 	for _, c := range m.pool {
 		if c.driver == driver && c.node == node && c.can(capability) {

@@ -23,7 +23,7 @@ func reclaimSpaceJob(timeout time.Duration) jobKind {
 	}
 }
 
-// reclaim asks the node to which the volume is attached, if any, and then the controller. A-RS-6
+// reclaim calls the node to which the volume is attached, if any, and then the controller. A-RS-6
 func (j *job) reclaim(p *kernel.Process, on target) error {
 	var freed []int64
 	if on.node != "" {
@@ -52,8 +52,8 @@ func (j *job) reclaim(p *kernel.Process, on target) error {
 	return nil
 }
 
-// appendFreed adds the growth of the used bytes as freed space, and 0 if less is in use afterwards.
-// A-RS-8
+// appendFreed adds the growth of the used bytes as freed space; it adds 0 if fewer bytes are used
+// afterwards. A-RS-8
 func appendFreed(freed []int64, u relay.Usage) []int64 {
 	if u.Before == nil || u.After == nil {
 		return freed

@@ -35,7 +35,7 @@ const (
 	unknown   = "Unknown"
 )
 
-// Pauses after which a replication is looked at again. A-VR-9, A-VR-10, A-VR-12
+// The times after which a replication is processed again. A-VR-9, A-VR-10, A-VR-12
 const (
 	secondaryPause = 15 * time.Second
 	resyncPause    = 30 * time.Second
@@ -73,7 +73,7 @@ func (m *Manager) syncReplication(p *kernel.Process, key store.Key) error {
 	if err := v.own(); err != nil {
 		return err
 	}
-	// A-VR-7: lastStartTime, which it was to write, is in the status, which this leaves alone.
+	// A-VR-7: lastStartTime belongs to the status, which this write does not change.
 	if err := kinds.Update(p, m.Component, vr); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (v *replicationPass) unprepared(what string, cause error) error {
 	case "resync":
 		v.sayResyncFailed(what, cause.Error())
 	}
-	_ = v.save(v.state(), cause.Error()) // it is tried again anyway
+	_ = v.save(v.state(), cause.Error()) // it is retried anyway
 	return cause
 }
 
@@ -191,7 +191,7 @@ func (v *replicationPass) reach() error {
 
 // failed reports a failure and returns it.
 func (v *replicationPass) failed(cause error) error {
-	_ = v.save(v.state(), messageOf(cause)) // it is tried again anyway
+	_ = v.save(v.state(), messageOf(cause)) // it is retried anyway
 	return cause
 }
 
@@ -333,7 +333,7 @@ func (v *replicationPass) resync(force bool) (waits bool, err error) {
 	return false, nil
 }
 
-// replicationPrefix begins the parameters of a class that are for the controller. A-VR-1
+// replicationPrefix is the prefix of a class's parameters for the controller. A-VR-1
 const replicationPrefix = "replication.storage.openshift.io/"
 
 func checkReplicationParameters(parameters map[string]string) error {
@@ -358,7 +358,8 @@ func checkReplicationParameters(parameters map[string]string) error {
 	return nil
 }
 
-// ownParameters returns the parameters for the driver, without those of the replication itself.
+// ownParameters returns the parameters for the driver, without the parameters of the replication
+// itself.
 func ownParameters(parameters map[string]string) map[string]string {
 	own := maps.Clone(parameters)
 	maps.DeleteFunc(own, func(key, _ string) bool { return strings.HasPrefix(key, replicationPrefix) })

@@ -35,7 +35,7 @@ type source struct {
 	id      string // the group's id
 }
 
-// message is the source as the driver is given it.
+// message is the source in the request to the driver.
 func (s source) message() *replication.ReplicationSource {
 	if s.volume == "" {
 		return &replication.ReplicationSource{Type: &replication.ReplicationSource_Volumegroup{
@@ -97,8 +97,8 @@ func (v *replicationPass) findGroup(key store.Key) (s source, err error) {
 	return s, nil
 }
 
-// own protects the replication and the replicated object, which belongs to only one replication.
-// A-VR-6
+// own protects the replication and the replicated object. The object belongs to only one
+// replication. A-VR-6
 func (v *replicationPass) own() error {
 	if err := v.protect(v.process, v.vr, replicationFinalizer); err != nil {
 		return fmt.Errorf("failed to add finalizer (%s) to VolumeReplication resource (%s/%s) %w", replicationFinalizer, v.vr.Namespace, v.vr.Name, err)

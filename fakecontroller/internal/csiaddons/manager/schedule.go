@@ -17,8 +17,8 @@ const maxMissed = 100
 
 var errTooManyMissed = errors.New("too many missed start times (> 100)")
 
-// runs are the last run of a cron job that was missed, zero for none, and the next one. Both
-// are staggered, but whether a run was missed is judged without. A-RS-12, A-RS-13
+// runs are the last missed run of a cron job (zero if there is none) and the next one. Both are
+// staggered, but the decision whether a run was missed ignores that. A-RS-12, A-RS-13
 func runs(c *kinds.CronJob, now time.Time, window time.Duration) (missed, next time.Time, err error) {
 	schedule, err := cron.ParseStandard(c.Spec.Schedule)
 	if err != nil {
@@ -45,8 +45,9 @@ func runs(c *kinds.CronJob, now time.Time, window time.Duration) (missed, next t
 	return staggered(c.UID, missed, schedule, window), next, nil
 }
 
-// staggered delays a run by a time from the cron job's uid, less than the window and the interval
-// to the run after it: not all jobs of a schedule begin at once. A-RS-13
+// staggered delays a run by a time that depends on the cron job's uid. The time is shorter than the
+// window and than the interval to the next run. Therefore the jobs of a schedule do not all start
+// at once. A-RS-13
 func staggered(uid types.UID, at time.Time, schedule cron.Schedule, window time.Duration) time.Time {
 	if window == 0 || at.IsZero() {
 		return at

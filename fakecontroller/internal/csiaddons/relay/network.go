@@ -1,5 +1,5 @@
-// Package relay is between the controller manager of CSI-Addons and the sidecars: the
-// addresses at which sidecars listen, and the calls that the manager makes to them.
+// Package relay connects the controller manager of CSI-Addons with the sidecars. It has the
+// addresses at which sidecars listen, and forwards the manager's calls to them.
 package relay
 
 import (
@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Network has the sidecars that listen, by their addresses. The zero value has none, and nothing
-// outside of the simulation.
+// Network has the listening sidecars, by their addresses. The zero value has no sidecars, and
+// nothing outside the simulation.
 type Network struct {
-	// Outside reaches the programs outside of the simulation; nil without such programs.
+	// Outside connects to programs outside the simulation; nil if there are none.
 	Outside Outside
-	// ManagerOutside says that the controller manager is one of them.
+	// ManagerOutside means that the controller manager is one of them.
 	ManagerOutside bool
 
 	listeners   map[string]*listener
@@ -33,9 +33,9 @@ type listener struct {
 	callers   []*kernel.Process // that wait for an answer
 }
 
-// Listen has a sidecar serve at an address, and at its port for a controller manager that is
-// outside, until the process ends. Secured means that callers use TLS, with a token. The error is
-// one of the machine's network. A-SRV-1
+// Listen makes a sidecar serve at an address until the process ends. For a controller manager
+// outside, it also serves at the port. Secured means that callers use TLS, with a token. The error
+// is one of the machine's network. A-SRV-1
 func (n *Network) Listen(p *kernel.Process, c *component.Component, at netip.AddrPort, secured bool, s Service) error {
 	l := &listener{component: c, service: s, secured: secured}
 	if n.ManagerOutside {
@@ -62,14 +62,14 @@ func (n *Network) Listen(p *kernel.Process, c *component.Component, at netip.Add
 	return nil
 }
 
-// Errors of the network, as gRPC has them.
+// Network errors in their gRPC form.
 const (
 	refused       = "connection error: desc = \"transport: Error while dialing: dial tcp %s: connect: connection refused\""
 	serverIsPlain = "connection error: desc = \"transport: authentication handshake failed: tls: first record does not look like a TLS handshake\""
 	serverHasTLS  = "connection error: desc = \"error reading server preface: EOF\""
 )
 
-// Call calls the sidecar at an address, which answers in a process of its own.
+// Call calls the sidecar at an address, which answers in a separate process.
 func (n *Network) Call(p *kernel.Process, address, what string, secured bool, timeout time.Duration, do func(Asked, Call) error) error {
 	p.Yield(what)
 	l := n.listeners[address]

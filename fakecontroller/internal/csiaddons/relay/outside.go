@@ -15,13 +15,13 @@ import (
 
 // Outside is the network between programs of the simulation and programs outside of it.
 type Outside interface {
-	// Serve answers at a port of loopback until stop is called, by TLS and only callers with a good
-	// token if it is secured. The error is that of the network.
+	// Serve answers at a port of loopback until stop is called. If it is secured, it uses TLS and
+	// answers only callers with a valid token. The error is that of the network.
 	Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (stop func(), err error)
-	// Left is the time for which a caller from outside still waits.
+	// Left is the time for which an outside caller will still wait.
 	Left(context.Context) time.Duration
-	// Dial is a connection to an address, by TLS and with the token of the controller manager if it
-	// is secured. Nothing is sent before the first call.
+	// Dial connects to an address. If it is secured, it uses TLS and the token of the controller
+	// manager. Nothing is sent before the first call.
 	Dial(address string, secured bool) (Connection, error)
 }
 
@@ -31,8 +31,8 @@ type Connection interface {
 	io.Closer
 }
 
-// callOut makes a call to a sidecar that is none of the simulation. A connection on which the
-// network fails is given up: the next call dials anew. A-POOL-2
+// callOut calls a sidecar outside the simulation. After a network error the connection is dropped,
+// and the next call connects again. A-POOL-2
 func (n *Network) callOut(p *kernel.Process, address, what string, secured bool, deadline time.Duration, do func(Asked, Call) error) error {
 	conn, ok := n.connections[address]
 	if !ok {

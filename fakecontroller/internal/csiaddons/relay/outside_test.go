@@ -29,10 +29,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// loopback is the network of a machine. Its callers bring a token, the good one unless it is set.
+// loopback is the network of a machine. Its callers send a token, a valid one by default.
 type loopback struct {
 	token string
-	at    map[int]string // where a port of the sidecar is on the machine
+	at    map[int]string // the address of a sidecar's port on the machine
 }
 
 func (l *loopback) Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (func(), error) {
@@ -57,7 +57,7 @@ func (l *loopback) Dial(address string, secured bool) (relay.Connection, error) 
 
 func (*loopback) Left(context.Context) time.Duration { return time.Hour }
 
-// asked is a sidecar that notes its requests, and answers as a driver does.
+// asked is a sidecar that records its requests, and answers like a driver.
 type asked struct{ by []string }
 
 func (a *asked) note(format string, args ...any) { a.by = append(a.by, fmt.Sprintf(format, args...)) }
@@ -142,7 +142,7 @@ func group() *volumegroup.VolumeGroup {
 	return &volumegroup.VolumeGroup{VolumeGroupId: "g", VolumeGroupContext: map[string]string{"pool": "p"}, Volumes: []*csi.Volume{{VolumeId: "v"}}}
 }
 
-// manager makes requests as the controller manager does and notes the answers.
+// manager makes requests like the controller manager and records the answers.
 func manager(to relay.Asked, c relay.Call) (answers []string) {
 	note := func(answer any, err error) {
 		if err != nil {
@@ -209,8 +209,8 @@ func live(t *testing.T, sidecar relay.Service, net *loopback, do func(n *relay.N
 	server.Crash()
 }
 
-// The requests of the controller manager reach a sidecar of another program whole, and so do its
-// answers: by TLS, with a token. A-SRV-1, A-SRV-3, A-POOL-2, A-TR-6
+// The requests of the controller manager reach a sidecar in another program completely, and its
+// answers return completely, over TLS with a token. A-SRV-1, A-SRV-3, A-POOL-2, A-TR-6
 func TestProgramsReachEachOtherByGRPC(t *testing.T) {
 	sidecar, direct := &asked{}, &asked{}
 	var answers []string
@@ -222,14 +222,15 @@ func TestProgramsReachEachOtherByGRPC(t *testing.T) {
 	})
 	assert.Equal(t, manager(direct, relay.Call{}), answers, "as from a sidecar of the same process")
 	assert.Equal(t, direct.by[:5], sidecar.by[:5])
-	// Requests of information and of destinations have no parameters, and not all can be forced.
+	// Requests for information and destinations have no parameters, and some requests cannot be
+	// forced.
 	assert.Contains(t, sidecar.by, `PromoteVolume id="id" force=true map[a:b] {creds ns} v`)
 	assert.Contains(t, sidecar.by, `GetVolumeReplicationInfo id="id" force=false map[] {creds ns} v`)
 	assert.Contains(t, sidecar.by, `GetReplicationDestinationInfo id="" force=false map[] {creds ns} g`)
 	assert.Len(t, sidecar.by, len(direct.by))
 }
 
-// A-SRV-2, and A-POOL-2: a connection that is given up is dialled anew.
+// A-SRV-2, and A-POOL-2: a dropped connection is dialled again.
 func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
 	net := &loopback{token: "bad", at: map[int]string{}}
 	live(t, &asked{}, net, func(n *relay.Network, p *kernel.Process) {
@@ -248,7 +249,7 @@ func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
 	})
 }
 
-// A-SRV-2, as between programs of the network: gRPC's errors when one side of two has TLS.
+// A-SRV-2, as between programs of the network: gRPC's errors when only one of two sides uses TLS.
 func TestBothSidesHaveTLSOrNeither(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	var network relay.Network

@@ -17,7 +17,7 @@ import (
 // remote is a sidecar that is none of the simulation.
 type remote struct{ outgoing }
 
-// ctx is of no use to calls in virtual time.
+// calls in virtual time do not use ctx.
 var ctx = context.Background()
 
 // GetCapabilities requests the driver's capabilities through the sidecar.

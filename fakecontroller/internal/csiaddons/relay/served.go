@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// served is a sidecar of the simulation as programs outside of it see it.
+// served is a sidecar of the simulation for programs outside it.
 type served struct {
 	*listener
 	outside Outside
@@ -28,7 +28,7 @@ func (s served) register(r grpc.ServiceRegistrar) {
 	sidecar.RegisterVolumeGroupControllerServer(r, servedGroups{served: s})
 }
 
-// answer makes the sidecar answer in a process of its own, between two steps of the kernel. The
+// answer makes the sidecar answer in a separate process, between two steps of the kernel. The
 // caller waits outside of the kernel.
 func answer[T proto.Message](ctx context.Context, s served, what string, do func(Service, Call) (T, error)) (T, error) {
 	type outcome struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // Call is a call at the sidecar: the process that answers it, and the caller's deadline, as time
-// since the beginning.
+// since the start.
 type Call struct {
 	Process  *kernel.Process
 	Deadline time.Duration
@@ -52,7 +52,7 @@ type Usage struct {
 // Secret names a secret.
 type Secret struct{ Name, Namespace string }
 
-// Fence is a request to keep clients off the storage, or to let them on it again.
+// Fence is a request to block clients from the storage, or to unblock them.
 type Fence struct {
 	Parameters map[string]string
 	Secret     Secret

@@ -23,7 +23,7 @@ import (
 type VolumeCondition struct {
 	// Interval is the pause between two looks at the volumes. Default: 1 min.
 	Interval time.Duration `json:"interval,omitzero" example:"3s" doc:"--volume-condition-interval: the pause between two looks; default 1m."`
-	// Recorders are the ways in which a condition is made known. Default: all.
+	// Recorders are the ways of reporting a condition. Default: all.
 	Recorders []string `json:"recorders,omitempty" enum:"log|pvcEvent|pvcAnnotation" doc:"--volume-condition-recorders: the ways in which a condition is made known, of log, pvcEvent and pvcAnnotation; default all."`
 }
 
@@ -35,7 +35,7 @@ const (
 
 const (
 	conditionInterval = time.Minute
-	// With the node's uid behind it. A-COND-5.
+	// Followed by the node's uid. A-COND-5.
 	healthAnnotation = "csiaddons.openshift.io/volumehealth."
 	// VOLUME_CONDITION, which CSI 1.13 removed from the bindings.
 	nodeConditions = csi.NodeServiceCapability_RPC_Type(4)
@@ -165,8 +165,8 @@ func (c *reporter) pathOf(handle string) string {
 	return ""
 }
 
-// published finds the directory in which some pod has a volume, and the volume's name, by the file
-// that the kubelet keeps beside it. A-COND-3
+// published finds the directory in which some pod has a volume, and the volume's name. It uses the
+// file that the kubelet keeps beside the volume. A-COND-3
 func (c *reporter) published(handle string) (dir, volume string) {
 	pods, _ := c.opts.Machine.ReadDir(path.Join(c.opts.Machine.Layout().KubeletDir(), "pods"))
 	for _, pod := range pods {
@@ -187,8 +187,8 @@ func (c *reporter) published(handle string) (dir, volume string) {
 	return "", ""
 }
 
-// record makes a condition known at the claim: by an event when it has changed, in an annotation
-// every time. A-COND-4
+// record reports a condition on the claim: by an event if it has changed, and always in an
+// annotation. A-COND-4
 func (c *reporter) record(p *kernel.Process, handle string, condition contract.VolumeCondition, changed bool) {
 	_, name := c.published(handle)
 	if name == "" || !changed && !c.records(annotationRecorder) {
@@ -214,7 +214,7 @@ func (c *reporter) record(p *kernel.Process, handle string, condition contract.V
 	}
 }
 
-// annotate writes the condition, the time when it was seen, and the time when it began. A-COND-5
+// annotate writes the condition, the time of its observation, and the time of its start. A-COND-5
 func (c *reporter) annotate(p *kernel.Process, claim *corev1.PersistentVolumeClaim, condition contract.VolumeCondition) {
 	var is, was struct {
 		State       string `json:"state"`

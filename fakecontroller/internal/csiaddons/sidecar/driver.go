@@ -17,10 +17,10 @@ import (
 // probeInterval is the pause between two probes. A-SIDE-3
 const probeInterval = time.Second
 
-// ctx is of no use to calls in virtual time.
+// calls in virtual time do not use ctx.
 var ctx = context.Background()
 
-// probeForEver probes the driver again until it is ready, also after a probe that times out.
+// probeForEver probes the driver repeatedly until it is ready, even after a probe has timed out.
 // A-SIDE-3
 func (r *run) probeForEver(p *kernel.Process) {
 	for {
@@ -40,8 +40,8 @@ func (r *run) identity(p *kernel.Process) identity.IdentityClient {
 	return identity.NewIdentityClient(r.conn(relay.Call{Process: p, Deadline: p.Elapsed() + r.opts.Timeout}))
 }
 
-// conn is a connection to the driver for one call. One that was lost is dialled anew, which
-// ends the program. A-SIDE-2
+// conn is a connection to the driver for one call. If it was lost, it is dialled again, which ends
+// the program. A-SIDE-2
 func (r *run) conn(c relay.Call) grpc.ClientConnInterface {
 	site := wire.Site{Caller: r.opts.Caller, Driver: r.opts.Driver, Node: r.opts.Node, Machine: r.opts.Machine, Socket: r.opts.Socket, Deadline: c.Deadline}
 	return dialled{r.wire.Conn(c.Process, site), r, c.Process}

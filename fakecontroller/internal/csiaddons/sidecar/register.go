@@ -23,7 +23,7 @@ const (
 	lastUpdated = "sidecar.csiaddons.openshift.io/lastUpdatedAt"
 )
 
-// register announces the sidecar, and announces it anew whenever the object is deleted. A failure
+// register announces the sidecar, and announces it again whenever the object is deleted. A failure
 // ends the program. A-REG-6, A-REG-7
 func (r *run) register(p *kernel.Process) {
 	pod, driver := r.describe(p)
@@ -51,7 +51,7 @@ func (r *run) register(p *kernel.Process) {
 	}
 }
 
-// announce writes the object, whether it is there or not. A-REG-4, A-REG-5
+// announce writes the object, even if it exists. A-REG-4, A-REG-5
 func (r *run) announce(p *kernel.Process, wanted *kinds.Node) error {
 	node := *wanted
 	node.Annotations = map[string]string{
@@ -103,7 +103,7 @@ func (r *run) node(p *kernel.Process, pod *corev1.Pod, driver string) (*kinds.No
 	return node, nil
 }
 
-// endpoint is the address under which the controller reaches the sidecar. A-SIDE-4
+// endpoint is the address at which the controller reaches the sidecar. A-SIDE-4
 func endpoint(pod, namespace string, port int) string {
 	if namespace == "" {
 		return fmt.Sprintf("pod://%s:%d", pod, port)

@@ -60,7 +60,7 @@ func (s service) GetCapabilities(c relay.Call) ([]*identity.Capability, error) {
 	return answer.GetCapabilities(), err
 }
 
-// secret reads a secret, with this code if it cannot be had. A-TR-5, A-TR-6
+// secret reads a secret; if that fails, the error has this code. A-TR-5, A-TR-6
 func (s service) secret(c relay.Call, ref relay.Secret, code codes.Code) (map[string]string, error) {
 	content, err := s.readSecret(c, &corev1.SecretReference{Name: ref.Name, Namespace: ref.Namespace})
 	if err != nil {

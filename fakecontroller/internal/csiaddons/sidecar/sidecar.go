@@ -1,5 +1,5 @@
-// Package sidecar is the in-process equivalent of the CSI-Addons sidecar: it announces a driver's
-// plugin by a CSIAddonsNode and has the driver carry out the requests of the controller manager.
+// Package sidecar is the in-process equivalent of the CSI-Addons sidecar. It announces a driver's
+// plugin by a CSIAddonsNode, and makes the driver carry out the controller manager's requests.
 package sidecar
 
 import (
@@ -29,7 +29,7 @@ type Options struct {
 	Socket  string
 	// Caller is the name of this sidecar in traces. Default: the constant.
 	Caller string
-	// Node is the node of the plugin that it runs beside; empty for the controller plugin.
+	// Node is the node of its plugin; empty for the controller plugin.
 	Node string
 	// Pod is the pod that it runs in.
 	Pod store.Key
@@ -44,7 +44,7 @@ type Options struct {
 	// EnableAuth requires TLS and a token from callers; the token is reviewed. Default: true.
 	// A-SRV-2
 	EnableAuth *bool
-	// VolumeCondition are the flags of its reporter of volume conditions; nil leaves it off.
+	// VolumeCondition are the flags of its reporter of volume conditions; nil disables it.
 	VolumeCondition *VolumeCondition
 	sidecar.Flags
 }
@@ -59,7 +59,7 @@ type run struct {
 	network *relay.Network
 	life    *sidecar.Life
 	lost    bool // the driver has exited, and the sidecar has not noticed yet
-	ends    bool // it is exiting: nothing in it does anything more
+	ends    bool // it is exiting, and nothing in it continues
 }
 
 // Sidecar is a started sidecar.
@@ -68,8 +68,8 @@ type Sidecar struct {
 	current *run
 }
 
-// DriverGone is the end of the driver's process: the connection is lost, which the sidecar
-// notices at its next call only. A-SIDE-2
+// DriverGone is the end of the driver's process. The connection is lost, but the sidecar notices
+// that only at its next call. A-SIDE-2
 func (s *Sidecar) DriverGone() {
 	if s.current != nil {
 		s.current.lost = true
@@ -92,7 +92,7 @@ func Start(w *component.World, over *wire.Wire, network *relay.Network, opts Opt
 	return s
 }
 
-// main probes the driver, serves, and stands for election if the driver's controller is
+// main probes the driver, serves, and takes part in the election if the driver's controller is
 // served. The sidecar registers beside that. A-SIDE-2
 func (r *run) main(p *kernel.Process) {
 	pod := r.awaitPod(p)
@@ -111,8 +111,8 @@ func (r *run) main(p *kernel.Process) {
 	}
 }
 
-// awaitPod waits until the pod has an address: it is in a container of it. The end of the
-// pod is its own.
+// awaitPod waits until the pod has an address, since the sidecar runs in a container of the pod.
+// The end of the pod is the end of the sidecar.
 func (r *run) awaitPod(p *kernel.Process) (pod *corev1.Pod) {
 	pods := component.Watch[*corev1.Pod](r.Component, p, store.ByKey(r.opts.Pod))
 	for pod == nil || pod.Status.PodIP == "" {
@@ -140,7 +140,7 @@ func (r *run) fail(p *kernel.Process) {
 	r.life.Failed(p)
 }
 
-// describe asks the driver for its name and the API for the pod. A-REG-1
+// describe requests the driver's name from the driver, and reads the pod from the API. A-REG-1
 func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
 	answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
 	if err != nil || answer.GetName() == "" {
@@ -153,8 +153,8 @@ func (r *run) describe(p *kernel.Process) (*corev1.Pod, string) {
 	return pod, answer.GetName()
 }
 
-// atOnce is the duration of a call: the other parts of the sidecar call the driver meanwhile, with
-// any outcome. A-SIDE-2
+// atOnce is the duration of a call. Other parts of the sidecar can call the driver meanwhile.
+// A-SIDE-2
 const atOnce = time.Millisecond
 
 func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
