@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/incident"
 )
 
-// kinds are lines of a node's journal: most of them are of no interest, a few are facts.
+// kinds are lines of a node's journal. Most of them are irrelevant, and a few are facts.
 var kinds = []string{
 	`kubelet[1234]: I%[2]s    1234 kubelet.go:2430] "SyncLoop (PLEG): event for pod" pod="ns/web-%[3]d" event={"ID":"8d2c-%[3]d","Type":"ContainerStarted","Data":"abcdef%[3]d"}`,
 	`kubelet[1234]: I%[2]s    1234 prober.go:107] "Probe failed" probeType="Readiness" pod="default/db-%[3]d" podUID="u-%[3]d" containerName="main" probeResult="failure" output="HTTP probe failed with statuscode: 503"`,
@@ -36,7 +36,7 @@ func journal(b *testing.B, size int) string {
 	return file
 }
 
-// BenchmarkImport imports the journal of a node; MB/s are of the journal.
+// BenchmarkImport imports the journal of a node. MB/s measures the journal.
 func BenchmarkImport(b *testing.B) {
 	const size = 32 << 20
 	file := journal(b, size)

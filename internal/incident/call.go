@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// done adds calls that are complete, or that the log leaves open.
+// done adds calls that are complete, or that have no end in the log.
 func (s *stream) done(all []*calls.Call) error {
 	for _, c := range all {
 		if err := s.call(c); err != nil {
@@ -42,8 +42,8 @@ func (s *stream) call(c *calls.Call) error {
 	return s.of.addCall(c, s.compared(c), s.place, &l)
 }
 
-// compared notes a call, to compare the clocks of caller and driver. It returns the number of a
-// call that is left out if the other log has the call, too; 0 for others.
+// compared records a call for the comparison of the caller's and the driver's clocks. It returns
+// the number of the call if the call is left out when the other log contains it, too; otherwise 0.
 func (s *stream) compared(c *calls.Call) int {
 	of, begin, end, number := subjectOf(c), callBegins, callEnds, 0
 	if s.isDriver() {
@@ -63,10 +63,11 @@ func (s *stream) compared(c *calls.Call) int {
 	return number
 }
 
-// kubelet prints its calls without most of their requests: the driver's log has more.
+// kubelet prints its calls without most of their requests, so the driver's log has more
+// information.
 const kubelet = "kubelet"
 
-// subjectOf names the calls of which the n-th one is the same in two logs.
+// subjectOf groups calls. The n-th call of a group is the same in two logs.
 func subjectOf(c *calls.Call) string {
 	for _, field := range []string{"volume_id", "name", "snapshot_id"} {
 		if id, ok := c.Request[field].(string); ok && id != "" {
@@ -88,7 +89,7 @@ func (s *stream) refs(c *calls.Call) string {
 	return strings.Join(refs, ", ")
 }
 
-// about returns the content of a call besides its messages: its lines, and the reasons for doubt.
+// about returns the content of a call besides its messages: its lines, and any reason for doubt.
 func (s *stream) about(c *calls.Call) map[string]any {
 	about := map[string]any{"lines": c.Texts}
 	if c.Uncertain != "" {

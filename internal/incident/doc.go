@@ -6,6 +6,6 @@
 //   - objects reads objects, Events and audit logs, and fields reads their values;
 //   - timeline sorts all facts, and writes the trace.
 //
-// This package passes the lines through these parts. Package explain finds in the trace the volumes
-// that are stuck, and package reenact writes a scenario that plays it.
+// This package passes the lines through these parts. Package explain finds the stuck volumes in the
+// trace, and package reenact writes a scenario that reproduces it.
 package incident

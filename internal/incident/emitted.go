@@ -12,7 +12,7 @@ import (
 // structured logging. tools/record/event.go
 var emitted = lazyregexp.New(`^Event\(v1\.ObjectReference\{Kind:"([^"]*)", Namespace:"([^"]*)", Name:"([^"]*)".*?\}\): type: '([^']*)' reason: '([^']*)' (?s:(.*))$`)
 
-// eventOf returns the Event that a program emitted, if the line says so.
+// eventOf returns the Event that a program emitted, if the line describes one.
 func eventOf(r *lines.Record) (l trace.Line, is bool) {
 	if r.Message == "Event occurred" {
 		values := r.Values()

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/incident/reenact"
 )
 
-// Given any input, then it is imported, explained and played without a panic, and the trace can be
-// read.
+// Given any input, then the import, the explanation and the scenario do not panic, and the trace is
+// readable.
 func FuzzImport(f *testing.F) {
 	files, err := filepath.Glob("testdata/[ht]*/*.*")
 	require.NoError(f, err)

@@ -20,10 +20,10 @@ type Options struct {
 	// Paths are files, folders and archives; "-" is Stdin.
 	Paths []string
 	Stdin io.Reader
-	// Zone is the time zone of times without one. Default: UTC.
+	// Zone is the time zone of times that have none. Default: UTC.
 	Zone *time.Location
-	// Until is a time after the last line, which gives lines their year. Default: the time of the
-	// last change of their file.
+	// Until is a time after the last line. It determines the years of lines. Default: the time of
+	// the last change of their file.
 	Until time.Time
 	// OnlyFacts leaves out the lines that no pattern recognizes.
 	OnlyFacts bool
@@ -44,7 +44,7 @@ type Result struct {
 	Programs map[string]int
 	// Skews are the corrected clocks.
 	Skews []Skew
-	// Problems are the parts that could not be read, and the assumptions that were made.
+	// Problems are the unreadable parts and the assumptions of the import.
 	Problems []lines.Problem
 }
 

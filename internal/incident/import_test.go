@@ -20,7 +20,7 @@ import (
 
 var until = time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 
-// Given logs, when the import is interrupted, then it stops with that error.
+// Given logs, when the import is interrupted, then it stops and returns that error.
 func TestAnInterruptStopsAnImport(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	logs := readerFunc(func(to []byte) (int, error) {
@@ -69,8 +69,8 @@ func shown(all []trace.Line) (texts []string) {
 	return texts
 }
 
-// Given logs of several programs, objects and Events, then their facts stand in one order, each
-// with its file and line; lines that no pattern recognizes keep their place.
+// Given logs of several programs, objects and Events, then their facts are in one order, each with
+// its file and line. Unrecognized lines keep their place.
 func TestLogsOfSeveralProgramsBecomeOneTrace(t *testing.T) {
 	all, r := imported(t, map[string]string{
 		"csi-attacher.log": `I1128 12:00:01.000000       1 connection.go:183] GRPC call: /csi.v1.Controller/ControllerPublishVolume
@@ -143,8 +143,8 @@ func TestAuditLogs(t *testing.T) {
 	assert.Equal(t, map[string]any{"status": map[string]any{"phase": "Bound"}}, all[1].Patch)
 }
 
-// Given objects of two clusters, and a log of a program without patterns, then one sentence says
-// so.
+// Given objects of two clusters, and a log of a program without patterns, then one sentence
+// describes each problem.
 func TestSentencesAboutTheInput(t *testing.T) {
 	node := func(uid string) string {
 		return `{"apiVersion":"v1","kind":"Node","metadata":{"name":"node-a","uid":"` + uid + `","creationTimestamp":"2026-11-28T10:00:00Z"}}`
@@ -162,7 +162,7 @@ func TestSentencesAboutTheInput(t *testing.T) {
 }
 
 // Given a container of a driver without a table, and a journal of other programs, then the calls of
-// the driver are found, and nothing in the journal is taken for one.
+// the driver are found, and no line of the journal is mistaken for one.
 func TestDriversWithoutATable(t *testing.T) {
 	all, r := imported(t, map[string]string{
 		"nfs.log": `[pod/csi-nfs-node-x/nfs] I1128 12:00:00.000000       1 utils.go:110] GRPC call: /csi.v1.Node/NodeUnpublishVolume
@@ -179,7 +179,8 @@ func TestDriversWithoutATable(t *testing.T) {
 	assert.Equal(t, map[string]int{"nfs": 3}, r.Programs)
 }
 
-// Given the log of a container that ends with a call, then the call is of the container's program.
+// Given the log of a container that ends with a call, then the call belongs to the container's
+// program.
 func TestTheLastCallOfALog(t *testing.T) {
 	all, _ := imported(t, map[string]string{"pods.log": `[pod/csi-controller-x/csi-provisioner] I1128 12:00:00.000000       1 connection.go:264] "GRPC call" method="/csi.v1.Controller/DeleteVolume" request="{\"volume_id\":\"v1\"}"
 [pod/csi-controller-x/csi-provisioner] I1128 12:00:00.003000       1 connection.go:270] "GRPC response" response="{}" err=null
@@ -187,8 +188,8 @@ func TestTheLastCallOfALog(t *testing.T) {
 	assert.Equal(t, []string{"0 csi csi-provisioner Controller/DeleteVolume pods.log:1, pods.log:2"}, shown(all))
 }
 
-// Given a journal in which the kubelet is killed during a call and starts again, then the call has
-// no answer, and that of the next kubelet has its own.
+// Given a journal in which the kubelet is killed during a call and restarts, then the call has no
+// answer, and the next kubelet's call has its own.
 func TestAKubeletThatStartsAgain(t *testing.T) {
 	stage := `"kubernetes.io/csi: calling NodeStageVolume rpc" volID="v1" stagingTargetPath="/s/v1"`
 	all, _ := imported(t, map[string]string{"kubelet.log": "I1128 12:00:00.000000 246 csi_client.go:397] " + stage + `

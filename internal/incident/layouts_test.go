@@ -65,7 +65,7 @@ func archived(t *testing.T, files map[string]string) string {
 }
 
 // Given an archive with the layout of a tool, then the driver's log belongs to the node of its pod,
-// and the call that hangs there is found, although the archive has logs before objects.
+// and the hanging call in it is found, although the archive has logs before objects.
 func TestLayoutsOfDumps(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -24,8 +24,8 @@ func (m *importing) object(source *lines.Source, fields map[string]any, number i
 	return nil
 }
 
-// twins finds objects with the same name and different uids: they belong to two clusters, or the
-// object was made again.
+// twins finds objects with the same name and different uids. Such objects belong to two clusters,
+// or the object was created again.
 type twins struct {
 	known map[string]identity
 	named bool
@@ -33,7 +33,7 @@ type twins struct {
 
 type identity struct{ uid, file string }
 
-// of returns a sentence about the first object that a cluster has once only and that has two uids.
+// of returns a sentence about the first object with two uids that a cluster can have only once.
 func (t *twins) of(fields map[string]any, file string) string {
 	name, uid := objects.Identity(fields)
 	if name == "" || uid == "" || t.named {

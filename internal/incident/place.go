@@ -54,8 +54,8 @@ func (p *places) on(pod, node string) {
 // Skew is a clock that differs from the others.
 type Skew struct {
 	Clock string
-	// By is the time by which the clock is ahead, and Error the possible error of By. IsBound means
-	// that By is the least difference that explains the log; the true one may be larger.
+	// By is the lead of the clock, and Error the possible error of By. IsBound means that By is the
+	// smallest difference that explains the log; the true one may be larger.
 	By, Error time.Duration
 	IsBound   bool
 }

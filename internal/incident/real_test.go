@@ -16,9 +16,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Given logs that csi-provisioner 6.4, csi-attacher 4.12, csi-resizer 2.2 and csi-driver-host-path
-// printed with -v=5 while a volume was made, used, expanded and deleted, then each call is there
-// once, with its caller and its volume, and none is uncertain.
+// Given -v=5 logs of csi-provisioner 6.4, csi-attacher 4.12, csi-resizer 2.2 and
+// csi-driver-host-path from the creation, use, expansion and deletion of a volume. Then each call
+// occurs once, with its caller and its volume, and none is uncertain.
 func TestLogsOfRealSidecars(t *testing.T) {
 	var out bytes.Buffer
 	r, err := incident.Run(t.Context(), incident.Options{Paths: []string{"testdata/hostpath"}, Until: until}, &out)
@@ -87,9 +87,9 @@ func TestLogsOfARealKubelet(t *testing.T) {
 	}
 }
 
-// Given a log that csi-snapshotter 8.6 printed with -v=5 against csisim up: snapshots and groups
-// were made and deleted, and calls failed, took long and overlapped. Then the calls are those that
-// a proxy in front of the driver recorded, with their order, codes and durations.
+// Given a -v=5 log of csi-snapshotter 8.6 from a run against csisim up, in which snapshots and
+// groups were created and deleted, and calls failed, took long and overlapped. Then the calls are
+// those that a proxy in front of the driver recorded, with their order, codes and durations.
 func TestLogsOfARealSnapshotter(t *testing.T) {
 	recorded, err := os.Open("testdata/snapshotter-calls.jsonl")
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestLogsOfARealSnapshotter(t *testing.T) {
 	assert.GreaterOrEqual(t, same*100, 95*len(want), "%v\n%v", got, want)
 }
 
-// recordedCall is a call as the driver got it. The log adds the time of the way to the driver.
+// recordedCall is a call in the proxy's record. The log adds the time of the way to the driver.
 type recordedCall struct {
 	Method string `json:"m"`
 	Code   string `json:"code"`

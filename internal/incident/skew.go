@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/incident/timeline"
 )
 
-// moment is a kind of event that causes another one, or is caused by one, elsewhere.
+// moment is a kind of event that causes an event elsewhere, or is caused by one.
 type moment int
 
 const (
@@ -24,7 +24,7 @@ const (
 	callEnds
 )
 
-// causes are the moments of which the first one is before the second one.
+// causes are pairs of moments in which the first one is before the second one.
 var causes = [][2]moment{{attached, attachmentSeen}, {unstaged, detachStarted}, {callBegins, callReceived}, {callAnswered, callEnds}}
 
 // momentsOf are the moments that messages of programs state.
@@ -33,16 +33,17 @@ var momentsOf = map[string]map[messages.Meaning]moment{
 	"kubelet":                 {messages.AttachmentSeen: attachmentSeen, messages.Unstaged: unstaged},
 }
 
-// subject identifies the events of which the n-th one causes the n-th other one.
+// subject groups events. The n-th event of one kind in a group causes the n-th event of the other
+// kind.
 type subject struct {
 	kind moment
 	of   string
 }
 
-// seen is an event by the clock of its place.
+// seen is an event in the time of its place's clock.
 type seen struct {
 	at   time.Time
-	call int // the number of a call of a driver or the kubelet; 0 for others
+	call int // the number of a driver's or kubelet's call; 0 for others
 }
 
 // pairs collects events that cause each other, to compare clocks.
@@ -87,8 +88,7 @@ func (p *pairs) fact(program string, f messages.Fact, node string, at time.Time,
 	}
 }
 
-// matched calls do with each pair of places at which the same number of causes and effects was
-// seen.
+// matched calls do with each pair of places that have the same number of causes and effects.
 func (p *pairs) matched(do func(cause, effect timeline.Place, before, after []seen, kinds [2]moment)) {
 	for _, kinds := range causes {
 		for key, causing := range p.all { // in any order: bounds and sets do not depend on it
@@ -116,7 +116,7 @@ func (b bounds) lower(of, over string, lead time.Duration) {
 	}
 }
 
-// corrections returns the time by which each clock is ahead of the one with the most bounds.
+// corrections returns the lead of each clock over the clock with the most bounds.
 func (m *importing) corrections() (map[string]time.Duration, []Skew) {
 	found := bounds{}
 	m.pairs.matched(func(cause, effect timeline.Place, before, after []seen, _ [2]moment) {
@@ -145,7 +145,7 @@ func (m *importing) clocks() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// reference is the clock with which most others can be compared.
+// reference is the clock to which most others can be compared.
 func (m *importing) reference(found bounds) (best string) {
 	count := map[string]int{}
 	for key := range found { // in any order: they are counted
@@ -160,10 +160,10 @@ func (m *importing) reference(found bounds) (best string) {
 	return best
 }
 
-// smallest is the difference of clocks from which they are corrected.
+// smallest is the smallest difference of clocks that is corrected.
 const smallest = 200 * time.Millisecond
 
-// skew returns the lead of a clock, between its bounds. It is false if no lead at all is possible.
+// skew returns the lead of a clock, between its bounds. It is false if no lead is possible.
 func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	s.Clock = clock
 	upper, isUpper := b[[2]string{clock, reference}]
@@ -183,8 +183,8 @@ func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	return s, true
 }
 
-// copies returns the numbers of the calls that the log of the other side has, too. That of the
-// kubelet shows least.
+// copies returns the numbers of calls that are also in the other side's log. That of the kubelet
+// shows least.
 func (p *pairs) copies() map[int]bool {
 	dropped := map[int]bool{}
 	p.matched(func(_, _ timeline.Place, before, after []seen, kinds [2]moment) {

@@ -22,7 +22,7 @@ func callLog(begin time.Time, took time.Duration) string {
 `, stamp(begin), stamp(begin.Add(took)))
 }
 
-// Given the log of a caller, and that of a driver with a clock 90 s ahead, then each call is there
+// Given the log of a caller, and the log of a driver with a clock 90 s ahead, then each call occurs
 // once, and events of the driver's log are moved.
 func TestClocksAreCorrectedByCauses(t *testing.T) {
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -53,8 +53,8 @@ func TestClocksAreCorrectedByCauses(t *testing.T) {
 	assert.LessOrEqual(t, r.Skews[0].Error, 20*time.Millisecond)
 }
 
-// Given a kubelet that saw an attachment before kube-controller-manager reports it, then the clock
-// of its node is behind by at least that.
+// Given a kubelet that observed an attachment before kube-controller-manager reports it, then the
+// clock of its node is behind by at least that difference.
 func TestAClockWithOneBound(t *testing.T) {
 	_, r := imported(t, map[string]string{
 		"kube-controller-manager.log": `I1128 12:00:10.000000       1 operation_generator.go:308] AttachVolume.Attach succeeded for volume "pvc-1" (UniqueName: "kubernetes.io/csi/mock.csi^vol-1") from node "node-a" 
@@ -64,6 +64,6 @@ func TestAClockWithOneBound(t *testing.T) {
 	})
 	require.Len(t, r.Skews, 1)
 	assert.True(t, r.Skews[0].IsBound)
-	// The clocks are compared with each other: either one is moved.
+	// The clocks are compared to each other, so either one is moved.
 	assert.Equal(t, 6*time.Second, r.Skews[0].By.Abs())
 }

@@ -43,7 +43,7 @@ func TestStoriesOnKind(t *testing.T) {
 	}
 }
 
-// Given the logs of a scenario on a kind cluster, in which all operations succeed in the end, then
+// Given the logs of a scenario on a kind cluster, if all operations succeed in the end, then
 // nothing is stuck. In expand-node the last expansion fails.
 func TestNothingIsStuckInStoriesThatEndWell(t *testing.T) {
 	stories, err := filepath.Glob("testdata/stories/*")
@@ -66,7 +66,7 @@ func TestNothingIsStuckInStoriesThatEndWell(t *testing.T) {
 	}
 }
 
-// madeCall is a call as its caller and a proxy see it.
+// madeCall is a call in the data of its caller and of a proxy.
 type madeCall struct {
 	From, Node, Method, Code string
 	Took                     time.Duration
@@ -89,8 +89,8 @@ func callsIn(t *testing.T, from io.Reader) (all []madeCall) {
 	return all
 }
 
-// slower is the most by which a call takes longer for its caller than for a proxy before the
-// driver, on the busy machine of the recording.
+// slower bounds the additional duration of a call for its caller, in comparison to a proxy before
+// the driver, on the busy machine of the recording.
 const slower = 50 * time.Millisecond
 
 // is reports whether the call of a log is the recorded one.

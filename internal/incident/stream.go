@@ -44,7 +44,7 @@ type stream struct {
 	byMethods bool
 }
 
-// mostHeld is the number of lines by which a program is recognized.
+// mostHeld is the number of lines that are used to recognize a program.
 const mostHeld = 400
 
 // stream returns the stream of a line.
@@ -99,8 +99,8 @@ func (s *stream) take(r *lines.Record) error {
 	return s.release(false)
 }
 
-// release recognizes the program of the lines that are held back, and adds them. In a short file,
-// lines of several programs may stand together.
+// release recognizes the program of the held lines, and adds them. A short file may contain lines
+// of several programs.
 func (s *stream) release(isMixed bool) error {
 	held := s.held
 	s.held = nil
@@ -147,7 +147,7 @@ func baseOf(name string) string {
 	return base
 }
 
-// end adds the lines and calls that are left after the last line of a file.
+// end adds the remaining lines and calls after the last line of a file.
 func (s *stream) end() error {
 	if s.table == nil {
 		if err := s.release(true); err != nil {
@@ -206,8 +206,8 @@ func (s *stream) record(r *lines.Record) error {
 	return s.line(r)
 }
 
-// ended returns the calls that end with a fact. A kubelet that starts leaves those of the one
-// before it without an answer.
+// ended returns the calls that end with a fact. A restarted kubelet leaves the calls of the
+// previous one without an answer.
 func (s *stream) ended(t *messages.Table, r *lines.Record, f messages.Fact) []*calls.Call {
 	switch {
 	case t.IsDriver:
@@ -218,7 +218,7 @@ func (s *stream) ended(t *messages.Table, r *lines.Record, f messages.Fact) []*c
 	return s.calls.Operation(r, f)
 }
 
-// nameOf returns the name of the program that a table is of: a table of calls is of any.
+// nameOf returns the name of a table's program. A table of calls applies to any program.
 func (s *stream) nameOf(t *messages.Table) string {
 	if t == messages.Calls && s.program != "" {
 		return s.program
@@ -293,7 +293,7 @@ func (s *stream) line(r *lines.Record) error {
 	return s.of.sorted.Add(r.At, s.place, bytes.Clone(b))
 }
 
-// addCall adds a call. The number of a call in a driver's log stands before its text.
+// addCall adds a call. The number of a call in a driver's log is before its text.
 func (m *importing) addCall(c *calls.Call, number int, place timeline.Place, l *trace.Line) error {
 	if number == 0 {
 		return m.add(c.Begin, place, l)
@@ -310,7 +310,7 @@ func (m *importing) addCall(c *calls.Call, number int, place timeline.Place, l *
 // numbered begins the text of a call with a number.
 const numbered = 1
 
-// add adds a line of a trace. The fields that depend on the others are set when it is written.
+// add adds a line of a trace. Fields that depend on other lines are set when it is written.
 func (m *importing) add(at time.Time, place timeline.Place, l *trace.Line) error {
 	text, err := l.Text()
 	if err != nil {

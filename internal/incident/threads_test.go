@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/incident/explain"
 )
 
-// Given logs as people paste them in public issues, with neutral names, then the first finding
-// names the component that holds the volume, or says that the logs do not show it. The head of each
-// file has the expectations.
+// Given logs as in public issues, with neutral names, then the first finding names the component
+// that holds the volume, or says that the logs do not show it. The head of each file contains the
+// expectations.
 func TestPublicIncidents(t *testing.T) {
 	files, err := filepath.Glob("testdata/threads/*.txtar")
 	require.NoError(t, err)

@@ -71,7 +71,8 @@ func (m *importing) span(correction func(timeline.Place) time.Duration) (began, 
 	return began, ended, err
 }
 
-// isReal reports whether a time is from a line, and not the end of the logs or no time.
+// isReal reports whether a time comes from a line. The end of the logs and a missing time are not
+// real.
 func isReal(at time.Time) bool {
 	return at.Before(objects.AtTheEnd.Add(-time.Hour)) && at.Year() > 1971
 }
@@ -81,7 +82,7 @@ type traceWriter struct {
 	to           *bufio.Writer
 	began, ended time.Time
 	places       *places
-	copies       map[int]bool // calls that the log of the other side has, too
+	copies       map[int]bool // calls that are also in the other side's log
 	seq          int
 	text         []byte
 }
@@ -89,7 +90,7 @@ type traceWriter struct {
 // stampForm is the form of real times in a trace.
 const stampForm = "2006-01-02T15:04:05.000Z"
 
-// line completes a line and writes it. A line without a time stands at the beginning.
+// line completes a line and writes it. A line without a time comes first.
 func (w *traceWriter) line(at time.Time, p timeline.Place, body []byte) error {
 	if body[0] == numbered {
 		if w.copies[int(binary.LittleEndian.Uint32(body[1:]))] {

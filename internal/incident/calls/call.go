@@ -8,15 +8,16 @@ type Call struct {
 	Method string
 	// Begin and End are the times of its first and last line; End is zero without an answer.
 	Begin, End time.Time
-	// Request and Answer have the form of traces; nil if the log does not show them.
+	// Request and Answer have the format of traces. They are nil if the log does not contain them.
 	Request, Answer map[string]any
-	// Code and Error are those of an answer that is no success.
+	// Code and Error are those of an unsuccessful answer.
 	Code, Error string
 	// IsAnswered reports that the log shows the end of the call.
 	IsAnswered bool
-	// Uncertain says why lines may belong to another call; empty if they surely belong together.
+	// Uncertain gives the reason why lines may belong to another call; empty if they certainly
+	// belong together.
 	Uncertain string
-	// Lines are the numbers of the lines in the file, and Texts those lines, cut.
+	// Lines are the numbers of the lines in the file, and Texts their shortened texts.
 	Lines []int
 	Texts []string
 
@@ -26,13 +27,13 @@ type Call struct {
 	isOfKubelet bool
 	// isPlanned reports that the kubelet may not make the call.
 	isPlanned bool
-	// endpoint and channel identify the kubelet's connection for the call, and gone is the time at
+	// endpoint and channel identify the kubelet's connection for the call. gone is the time at
 	// which the connection was closed.
 	endpoint, channel string
 	gone              time.Time
 }
 
-// longestText is the number of bytes of a line that a call keeps.
+// longestText is the number of bytes that a call keeps of a line.
 const longestText = 600
 
 func (c *Call) line(number int, text string) {

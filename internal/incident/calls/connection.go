@@ -8,11 +8,11 @@ import (
 )
 
 // The kubelet opens a connection for each call, and closes it after the answer. It prints the
-// opening at -v=4. At -v=5 gRPC prints the creation and the end of the connection's channel, which
+// opening at -v=4. At -v=5 gRPC prints the creation and the end of the connection's channel. These
 // are the times of the call.
 
-// Connection adds a line about a connection. It reports whether the connection is that of a call,
-// and returns the calls that are complete.
+// Connection adds a line about a connection. It reports whether the connection belongs to a call,
+// and returns the complete calls.
 func (t *Tracker) Connection(r *lines.Record, f messages.Fact) (done []*Call, isOfCall bool) {
 	var c *Call
 	switch f.Means {
@@ -41,7 +41,7 @@ func (t *Tracker) Connection(r *lines.Record, f messages.Fact) (done []*Call, is
 	return done, true
 }
 
-// unseen are the calls of which the kubelet prints no success.
+// unseen are calls for which the kubelet prints no success.
 var unseen = map[string]bool{"Node/NodeGetInfo": true, "Node/NodeGetCapabilities": true, "Node/NodeGetVolumeStats": true}
 
 // answerUnseen ends a call of which the kubelet prints no success, when its connection is closed.
@@ -67,7 +67,7 @@ func (t *Tracker) goOn(r *lines.Record) (done []*Call) {
 			continue
 		}
 		c.End, c.IsAnswered, c.Answer = r.At, true, map[string]any{}
-		if len(t.open) > 2 { // it, and the call that it prepares
+		if len(t.open) > 2 { // the call itself, and the call that it prepares
 			c.Uncertain = "the kubelet prints no end of it: the next line of the kubelet is taken, which may be of another volume"
 		}
 		done = append(done, c)
@@ -76,7 +76,7 @@ func (t *Tracker) goOn(r *lines.Record) (done []*Call) {
 	return done
 }
 
-// isOnlyPlanned reports whether the kubelet did not make the call: it opened no connection.
+// isOnlyPlanned reports whether the kubelet did not make the call, because it opened no connection.
 func (t *Tracker) isOnlyPlanned(c *Call) bool {
 	return c.isOfKubelet && c.endpoint == "" && (c.isPlanned || t.hasDials)
 }
@@ -94,8 +94,8 @@ func (t *Tracker) failUnseen(f messages.Fact) []*Call {
 	return []*Call{c}
 }
 
-// trade gives an ended call the channel that was closed, if its own channel is still open: the
-// channels of calls that began at once were confused.
+// trade assigns the closed channel to an ended call if its own channel is still open. The channels
+// of two simultaneous calls were then confused.
 func (t *Tracker) trade(c *Call) {
 	if c.channel == "" || !c.gone.IsZero() {
 		return

@@ -14,11 +14,11 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// errNotOfMethod is the error for a content that is that of another RPC.
+// errNotOfMethod is the error for content that belongs to another RPC.
 var errNotOfMethod = errors.New("not a message of this call")
 
 // parse reads a request or an answer: JSON as csi-lib-utils prints it, or the text form of Protocol
-// Buffers. The result has the form of traces, without secrets.
+// Buffers. The result has the format of traces, without secrets.
 func parse(text string, t protoreflect.MessageType) (map[string]any, error) {
 	text = strings.TrimSpace(text)
 	if isEmpty(text) {
@@ -34,7 +34,7 @@ func parse(text string, t protoreflect.MessageType) (map[string]any, error) {
 	return parseJSON(text, m, protojson.UnmarshalOptions{})
 }
 
-// parseLoosely reads a content of which the RPC is known: it ignores unknown fields.
+// parseLoosely reads content of a known RPC and ignores unknown fields.
 func parseLoosely(text string, t protoreflect.MessageType) (map[string]any, error) {
 	if strings.HasPrefix(text, "{") && !isEmpty(text) {
 		return parseJSON(text, newMessage(t), protojson.UnmarshalOptions{DiscardUnknown: true})
@@ -73,8 +73,8 @@ func parseJSON(text string, m proto.Message, form protojson.UnmarshalOptions) (m
 }
 
 // flatten converts the JSON of older programs into the form of Protocol Buffers. In that JSON, the
-// alternatives of a field are in an object under the field's name in Go, and an optional value is
-// in an object with the field "value".
+// alternatives of a field are in an object under the field's Go name, and an optional value is in
+// an object with the field "value".
 func flatten(content map[string]any) {
 	for name, value := range content { // in any order: fields are independent
 		inner, isObject := value.(map[string]any)
@@ -118,8 +118,8 @@ func stampOf(content map[string]any) (stamp string, is bool) {
 
 var alternatives = map[string]bool{"AccessType": true, "Type": true}
 
-// hasFields reports whether all fields of a content in JSON are fields of the message. Newer
-// programs use values that this version of CSI lacks.
+// hasFields reports whether the message has all fields of a JSON content. Newer programs use values
+// that this version of CSI lacks.
 func hasFields(text string, t protoreflect.MessageType) bool {
 	var content map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &content) != nil || len(content) == 0 {

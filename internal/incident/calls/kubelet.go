@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/incident/messages"
 )
 
-// The kubelet prints the volume and the path of a call, and no more of its request. Its success is
-// a line with the path, and its failure is the operation's.
+// The kubelet prints only the volume and the path of a call's request. Its success is a line with
+// the path, and its failure is that of the operation.
 
 // partOf returns the printed part of a request.
 func partOf(m *method, f messages.Fields) map[string]any {
@@ -49,7 +49,7 @@ var operations = map[string]string{
 // expander is the file of the kubelet that prints an expansion, which may need no call.
 const expander = "expander.go"
 
-// Operation ends the calls of an operation of the kubelet that has succeeded or failed.
+// Operation ends the calls of a kubelet operation that has succeeded or failed.
 func (t *Tracker) Operation(r *lines.Record, f messages.Fact) (done []*Call) {
 	if f.Means == messages.RegisterFailed {
 		return t.failUnseen(f)
@@ -68,7 +68,7 @@ func (t *Tracker) Operation(r *lines.Record, f messages.Fact) (done []*Call) {
 	case c == nil:
 		return nil
 	}
-	if c.Request["volume_id"] == nil { // the line of an expansion has its path only
+	if c.Request["volume_id"] == nil { // the line of an expansion contains only its path
 		c.Request["volume_id"] = f.Fields["volume"]
 	}
 	c.close(r)
@@ -76,12 +76,12 @@ func (t *Tracker) Operation(r *lines.Record, f messages.Fact) (done []*Call) {
 	if isFailed {
 		c.failed(f)
 	}
-	done, t.closing = t.closing, nil // the operation has passed them
+	done, t.closing = t.closing, nil // the operation has completed them
 	return append(done, c)
 }
 
-// isOf reports whether a call of the kubelet is for the volume of an operation, and for its pod if
-// the call is for one.
+// isOf reports whether a call of the kubelet belongs to an operation: it must be for the
+// operation's volume and, if it is for a pod, for its pod.
 func (c *Call) isOf(f messages.Fields) bool {
 	if volume, known := c.Request["volume_id"]; known && volume != f["volume"] {
 		return false

@@ -42,17 +42,17 @@ func typeOf(d protoreflect.MessageDescriptor) protoreflect.MessageType {
 	return t
 }
 
-// separators stand between the words of a name in the logs of mayastor.
+// separators are between the words of a name in the logs of mayastor.
 var separators = strings.NewReplacer(" ", "", "_", "")
 
-// methodNamed returns the RPC of a name such as "/csi.v1.Node/NodeStageVolume", "node_stage_volume"
-// or "Publish Volume"; nil if CSI has none.
+// methodNamed returns the RPC with a name such as "/csi.v1.Node/NodeStageVolume",
+// "node_stage_volume" or "Publish Volume"; nil if CSI has none.
 func methodNamed(name string) *method {
 	name = separators.Replace(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]))
 	return cmp.Or(byName()[name], byName()["controller"+name])
 }
 
-// Caller returns the component that makes a call, by the name of the RPC; empty if several do.
+// Caller returns the component that makes calls of an RPC; empty if several components do.
 func Caller(name string) string {
 	switch service, rpc, _ := strings.Cut(name, "/"); {
 	case service == "Node":

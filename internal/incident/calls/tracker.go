@@ -15,15 +15,16 @@ type Tracker struct {
 	open    []*Call // without an answer, the oldest first
 	closing []*Call // answered; a line with the error may follow
 	failed  time.Time
-	// hasDials and hasChannels report that the log has the connections of the kubelet's calls, and
-	// their channels.
+	// hasDials and hasChannels mean that the log contains the connections of the kubelet's calls,
+	// and their channels.
 	hasDials, hasChannels bool
 }
 
-// mostOpen bounds the calls without an answer; if there are more, the driver prints no answers.
+// mostOpen bounds the calls without an answer. If there are more, the driver does not print
+// answers.
 const mostOpen = 2000
 
-// shortened is a length from which programs cut an answer.
+// shortened is the length from which programs shorten an answer.
 const shortened = 256
 
 // grace bounds the time between the answer of a call and the line with its error.
@@ -47,7 +48,7 @@ func (t *Tracker) Take(r *lines.Record, f messages.Fact) (done []*Call) {
 	return done
 }
 
-// Settle returns the answered calls to which no error belongs, because none followed in time.
+// Settle returns the answered calls without an error, because no error followed in time.
 func (t *Tracker) Settle(now time.Time) (done []*Call) {
 	if len(t.closing) == 0 || now.Sub(t.closing[len(t.closing)-1].End) < grace {
 		return nil
@@ -101,14 +102,14 @@ func (t *Tracker) begin(r *lines.Record, f messages.Fact) (done []*Call) {
 	return done
 }
 
-// fill sets the request. A content that cannot be read is left out: it may hold secrets.
+// fill sets the request. Unreadable content is left out, because it may contain secrets.
 func (c *Call) fill(text string) {
 	if request, err := parseLoosely(text, c.method.request); err == nil {
 		c.Request = request
 	}
 }
 
-// request adds the line with the request to the oldest call that lacks one and to which it fits.
+// request adds the line with the request to the oldest matching call that lacks one.
 func (t *Tracker) request(r *lines.Record, f messages.Fact) {
 	for _, c := range t.candidates(f) {
 		if c.Request != nil {
@@ -122,7 +123,7 @@ func (t *Tracker) request(r *lines.Record, f messages.Fact) {
 	}
 }
 
-// contextOf returns the pairs that the lines of a call share: those of its logger.
+// contextOf returns the pairs that all lines of a call have, from its logger.
 func contextOf(f messages.Fields) string {
 	var pairs []string
 	for _, key := range []string{"attachment", "pvc", "pv", "key", "snapshot", "nodeID", "volume", "TraceId"} {
@@ -133,8 +134,8 @@ func contextOf(f messages.Fields) string {
 	return strings.Join(pairs, " ")
 }
 
-// candidates are the open calls to which a line can belong: those with its id, otherwise those of
-// its method, otherwise those with its pairs, otherwise all.
+// candidates are the open calls to which a line can belong. They are the calls with its id,
+// otherwise those of its method, otherwise those with its pairs, otherwise all.
 func (t *Tracker) candidates(f messages.Fact) []*Call {
 	all := t.open
 	if id := f.Fields["id"]; id != "" {
@@ -166,7 +167,7 @@ func isOf(c *Call, name string) bool {
 	return m != nil && m == c.method
 }
 
-// answer closes the call to which an answer belongs.
+// answer ends the call to which an answer belongs.
 func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	text := f.Fields["response"]
 	if isEmpty(text) && f.Fields["path"] == "" && r.At.Sub(t.failed) < grace && !t.failed.IsZero() && f.Fields["id"] == "" {
@@ -187,8 +188,9 @@ func (t *Tracker) answer(r *lines.Record, f messages.Fact) (done []*Call) {
 	return nil
 }
 
-// answered removes the call to which an answer belongs from the open ones: a call with an answer of
-// this form, otherwise one with these fields, otherwise any if the program has cut the text.
+// answered removes the call to which an answer belongs from the open ones. It is a call with an
+// answer of this type, otherwise one with these fields, otherwise any if the program has shortened
+// the text.
 func (t *Tracker) answered(from []*Call, text string) *Call {
 	whole := func(c *Call) bool {
 		_, err := parse(text, c.method.answer)
@@ -203,8 +205,8 @@ func (t *Tracker) answered(from []*Call, text string) *Call {
 	return t.pick(from, func(*Call) bool { return true })
 }
 
-// whole adds a line that repeats a call with its method and its answer: the line decides which call
-// the preceding answer belongs to.
+// whole adds a line that repeats a call with its method and its answer. The line decides to which
+// call the preceding answer belongs.
 func (t *Tracker) whole(r *lines.Record, f messages.Fact) (done []*Call) {
 	m := methodNamed(methodIn(f.Fields["call"]))
 	last := len(t.closing) - 1
@@ -229,15 +231,15 @@ func (t *Tracker) whole(r *lines.Record, f messages.Fact) (done []*Call) {
 	return nil
 }
 
-// reopen removes the answer of a call, which belongs to another one.
+// reopen removes an answer from a call, because it belongs to another one.
 func (c *Call) reopen() {
 	c.End, c.IsAnswered, c.Answer, c.Uncertain = time.Time{}, false, nil, ""
 	last := len(c.Lines) - 1
 	c.Lines, c.Texts = c.Lines[:last], c.Texts[:last]
 }
 
-// pick removes the latest fitting call from the open ones: earlier ones may hang. It is uncertain
-// if others fit as well.
+// pick removes the latest matching call from the open ones, because earlier ones may hang. The
+// match is uncertain if other calls match as well.
 func (t *Tracker) pick(from []*Call, fits func(*Call) bool) *Call {
 	fitting := slices.DeleteFunc(slices.Clone(from), func(c *Call) bool { return !fits(c) })
 	if len(fitting) == 0 {
@@ -262,7 +264,7 @@ func (c *Call) close(r *lines.Record) {
 	}
 }
 
-// fail adds the error to a call: to the one that was answered just now, or to an open one.
+// fail adds the error to a call: to the one that was just answered, or to an open one.
 func (t *Tracker) fail(r *lines.Record, f messages.Fact) []*Call {
 	message, code := f.Fields["error"], f.Fields["code"]
 	if len(t.closing) > 0 && f.Fields["id"] == "" {

@@ -6,7 +6,7 @@ import (
 )
 
 // unquoted reads JSON without its quotes, as jiva prints it: {volume_id:v1,access_mode:{mode:1}}.
-// It is nil for another text, and for values that contain a comma or a brace.
+// It is nil for any other text, and for values that contain a comma or a brace.
 func unquoted(text string) map[string]any {
 	p := unquotedText{rest: text}
 	object, ok := p.object()

@@ -54,14 +54,14 @@ func (o *Operation) attempt(l *trace.Line, f *fact) {
 	}
 }
 
-// isUnlogged reports whether a call without an answer is of a driver that prints none.
+// isUnlogged reports whether a call without an answer belongs to a driver that prints no answers.
 func isUnlogged(l *trace.Line) bool {
 	const begin = "not logged"
 	answer := textsOf(l.Obj)["answer"]
 	return len(answer) >= len(begin) && answer[:len(begin)] == begin
 }
 
-// called returns the volume of a call, and sets the fields of its place.
+// called returns the volume of a call, and sets the fields about its place.
 func (s *Story) called(l *trace.Line, f *fact) *Volume {
 	text := func(name string) string {
 		value, _ := l.Req[name].(string)
@@ -113,7 +113,7 @@ func podUIDIn(target string) string {
 	return ""
 }
 
-// nodeOf returns the node with a driver's id of it, by the CSINodes; otherwise the id.
+// nodeOf returns the node with an id of a driver according to the CSINodes; otherwise the id.
 func (s *Story) nodeOf(id, driver string) string {
 	for key, object := range s.objects { // in any order: ids differ
 		name, isNode := cutPrefix(key, "csinodes/")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// missing lists the logs that findings need and that are not there.
+// missing lists the missing logs that findings need.
 func (s *Story) missing(found []Finding) (all []Missing) {
 	add := func(m Missing) {
 		if !slices.ContainsFunc(all, func(known Missing) bool { return known.What == m.What }) {
@@ -37,7 +37,7 @@ func (f *Finding) holderOr() string {
 	return ""
 }
 
-// missingFor adds the log of the component that carries an operation out, and that of the driver.
+// missingFor adds the log of the component that executes an operation, and that of the driver.
 func (s *Story) missingFor(o *Operation, add func(Missing)) {
 	switch by := owners[o.Kind]; by {
 	case "kubelet":
@@ -64,7 +64,7 @@ func (s *Story) missingFor(o *Operation, add func(Missing)) {
 	}
 }
 
-// kubeletLog adds the log of a kubelet, unless it is there.
+// kubeletLog adds the log of a kubelet to the list, unless it is there.
 func (s *Story) kubeletLog(node string, add func(Missing)) {
 	if s.OnNode[[2]string{"kubelet", node}] > 0 {
 		return

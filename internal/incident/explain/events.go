@@ -33,7 +33,8 @@ func (s *Story) event(l *trace.Line) {
 	}
 }
 
-// onNodeOfPod sets the node of an Event about a pod: kubectl prints it for some of them only.
+// onNodeOfPod sets the node of an Event about a pod, because kubectl prints the node only for some
+// of them.
 func (s *Story) onNodeOfPod(f *fact) {
 	p := s.pods[f.fields["pod"]]
 	if p == nil || p.node == "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// happened notes that a program started, or lost the connection to its driver.
+// happened records that a program started, or lost the connection to its driver.
 func (s *Story) happened(f *fact) {
 	switch f.means {
 	case messages.ProgramStarted, messages.BecameLeader:
@@ -43,7 +43,7 @@ func kubeletStarted(s *Story, f *Finding) bool {
 	return started && at <= f.Until
 }
 
-// leftInCSINode reports whether the CSINode of a node lists the driver that is not registered.
+// leftInCSINode reports whether the CSINode of a node still lists the unregistered driver.
 func leftInCSINode(s *Story, f *Finding) bool {
 	return f.of != nil && slices.ContainsFunc(fields.List(s.objects["csinodes/"+f.node], "spec", "drivers"), func(d map[string]any) bool {
 		return fields.Text(d, "name") == driverIn(f.of.Error)
@@ -61,7 +61,7 @@ func lostDriver(s *Story, f *Finding) bool {
 // hasStagingByHandle reports whether all nodes stage at the path of v1.24.
 func hasStagingByHandle(s *Story, _ *Finding) bool {
 	oldest := version.Version(0)
-	for key, object := range s.objects { // in any order: the oldest counts
+	for key, object := range s.objects { // in any order: the oldest one counts
 		if v, known := version.OfRelease(fields.Text(object, "status", "kubeletVersion")); known && strings.HasPrefix(key, "nodes/") && (oldest == 0 || v < oldest) {
 			oldest = v
 		}
@@ -81,7 +81,7 @@ func holderIsDeleted(s *Story, f *Finding) bool {
 	return holder != "" && s.objects["nodes/"+holder] == nil && slices.ContainsFunc(slices.Collect(maps.Keys(s.objects)), isNode)
 }
 
-// isAboutLimits reports whether a finding is about the number of volumes that a node can have.
+// isAboutLimits reports whether a finding is about the limit of volumes on a node.
 func isAboutLimits(_ *Story, f *Finding) bool {
 	return f.Rule == waits || slices.ContainsFunc(f.operations(), func(o *Operation) bool { return o.Kind == "attach" })
 }

@@ -1,7 +1,7 @@
 package explain
 
-// Cited is a statement as a finding cites it: the numbers of a rule, those of a hazard in brackets,
-// and the release that changed it.
+// Cited is a statement as a finding cites it: the numbers of a rule, the numbers of a hazard in
+// brackets, and the release that changed it.
 func (st *statement) cited() (all []string) {
 	switch {
 	case st.says == "":

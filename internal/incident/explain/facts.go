@@ -47,7 +47,7 @@ func textsOf(object any) map[string]string {
 	return texts
 }
 
-// fact adds a fact to the operation that it is about.
+// fact adds a fact to its operation.
 func (s *Story) fact(f *fact) {
 	v := s.volumeOf(f)
 	switch f.means {
@@ -110,7 +110,7 @@ const (
 	missed
 )
 
-// notListed is the error of the kubelet that misses an attachment and prints no other reason.
+// notListed is the kubelet's error for a missing attachment without any other reason.
 const notListed = "the status of the Node does not list it"
 
 // steps maps the meanings of messages to operations.
@@ -141,7 +141,7 @@ func (s *Story) volumeOf(f *fact) *Volume {
 		claim = f.fields["key"]
 	}
 	handle := cmp.Or(f.fields["volume"], f.fields["unique"])
-	if strings.HasPrefix(handle, "{") { // the whole structure, as kube-controller-manager prints it
+	if strings.HasPrefix(handle, "{") { // kube-controller-manager has printed the whole structure
 		handle = ""
 	}
 	if snapshot := f.fields["snapshot"]; snapshot != "" {
@@ -228,7 +228,7 @@ func (o *Operation) fail(f *fact) {
 	}
 }
 
-// driverOf returns the name of the driver that a program is, and reports whether it is one. The
+// driverOf returns the driver name of a program, and reports whether the program is a driver. The
 // name is empty if the driver has several.
 func (s *Story) driverOf(program string) (name string, isDriver bool) {
 	t, known := s.tables[program]
@@ -242,8 +242,8 @@ func (s *Story) driverOf(program string) (name string, isDriver bool) {
 	return t.Driver, t.IsDriver
 }
 
-// count counts a failure. Several programs report the same one, each in its words: the one with the
-// most reports counts.
+// count counts a failure. Several programs report the same failure in different words. The program
+// with the most reports counts.
 func (o *Operation) count(f *fact) {
 	if o.counts == nil {
 		o.counts = map[string]int{}
@@ -275,7 +275,8 @@ func (s *Story) registration(f *fact) {
 	s.registered[[2]string{driver, f.node}] = r
 }
 
-// refusedIn returns the error in the status that the kubelet sends to a registrar, if it refuses.
+// refusedIn returns the error in the status that the kubelet sends to a registrar, if the kubelet
+// refuses the driver.
 func refusedIn(status string) (why string, refused bool) {
 	_, why, refused = strings.Cut(status, "PluginRegistered:false,Error:")
 	return strings.TrimSuffix(why, ",}"), refused
@@ -290,7 +291,7 @@ func driverOfSocket(socket string) string {
 	return name
 }
 
-// podWaits notes that a pod waits for its volumes, or no longer does.
+// podWaits records that a pod waits for its volumes, or no longer waits.
 func (s *Story) podWaits(f *fact) {
 	name := f.fields["pod"]
 	if name == "" {

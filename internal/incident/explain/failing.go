@@ -19,7 +19,7 @@ var _ = register("operation-fails", failing, func(s *Story) (found []Finding) {
 	return found
 })
 
-// verbs are the operations in words, and rpcs their calls.
+// verbs describe the operations in words, and rpcs are their calls.
 var (
 	verbs = map[string]string{
 		"provision": "cannot be provisioned", "delete": "cannot be deleted", "attach": "cannot be attached", "detach": "cannot be detached",
@@ -103,7 +103,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// subject is the volume of an operation, or its snapshot or group.
+// subject is the volume, snapshot or group of an operation.
 func (o *Operation) subject() string {
 	if strings.HasPrefix(o.Volume.Claim, ofSnapshot) || strings.HasPrefix(o.Volume.Claim, ofGroup) {
 		return o.Volume.Claim
@@ -113,7 +113,7 @@ func (o *Operation) subject() string {
 
 func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// snapshotController makes the contents of snapshots, and csi-snapshotter calls the driver.
+// snapshotController creates the contents of snapshots, and csi-snapshotter calls the driver.
 const snapshotController = "snapshot-controller"
 
 // placed is the node of an operation in a title.

@@ -13,9 +13,9 @@ type Certainty string
 const (
 	// Certain: a line of the logs states it.
 	Certain Certainty = "certain"
-	// Likely: it follows from lines, or from lines that are missing in a log that is there.
+	// Likely: it follows from lines, or from missing lines in an existing log.
 	Likely Certainty = "likely"
-	// Unknown: the log that shows it is missing.
+	// Unknown: the log that would show it is missing.
 	Unknown Certainty = "unknown"
 )
 
@@ -24,10 +24,10 @@ type Finding struct {
 	// Title is one sentence about the problem. Rule names the check that found it.
 	Title string
 	Rule  string
-	// Component holds the volume; empty if it is not known.
+	// Component holds the volume; empty if it is unknown.
 	Component string
 	Certainty Certainty
-	// Since is the time of its first event, and Until that of its last one.
+	// Since is the time of its first event, and Until the time of its last event.
 	Since, Until time.Duration
 	// Chain lists components in the order in which they wait: the first one waits for the second.
 	Chain []string
@@ -42,15 +42,15 @@ type Finding struct {
 	Advice string
 	// Seen are the first and the last event.
 	Seen []Place
-	// volume and node name the subject, by which findings are joined.
+	// volume and node name the subject, by which findings are merged.
 	volume *Volume
 	node   string
 	rank   int
-	// holder is the node that has the volume, and object is the object that stays or has failed.
+	// holder is the node that has the volume. object is the object that stays or has failed.
 	holder string
 	object map[string]any
-	// of is the operation of the finding, because is its cause, and open has a call that has not
-	// returned. Each is nil if there is none.
+	// of is the operation of the finding, because is its cause, and open contains a call that has
+	// not returned. Each is nil if there is none.
 	of, because, open *Operation
 }
 
@@ -59,7 +59,7 @@ type Report struct {
 	Began    time.Time
 	Ended    time.Duration
 	Findings []Finding
-	// Collect lists the logs that are missing, each with the command that prints it.
+	// Collect lists the missing logs, each with the command that prints it.
 	Collect []Missing
 	// Sources counts the lines of each program.
 	Sources map[string]int
@@ -68,7 +68,7 @@ type Report struct {
 // Missing is a log that would help.
 type Missing struct{ What, Why, Command string }
 
-// rules find the problems of a story. Each rule is in a separate file, which adds it.
+// rules find the problems of a story. Each rule is registered by a separate file.
 var rules []rule
 
 type rule struct {
@@ -102,8 +102,8 @@ func (s *Story) Explain() *Report {
 	return r
 }
 
-// withoutConsequences leaves out a finding that another one explains: the same volume is held by
-// the cause of an earlier one.
+// withoutConsequences leaves out a finding that another one explains, because the cause of an
+// earlier finding holds the same volume.
 func withoutConsequences(all []Finding) (kept []Finding) {
 	for _, f := range all {
 		explained := slices.ContainsFunc(kept, func(k Finding) bool {

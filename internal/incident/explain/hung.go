@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// long is the duration from which a call that has not returned is worth a finding: the longest
-// usual timeouts of callers are 2 minutes.
+// long is the duration from which an unfinished call is worth a finding. The longest usual timeouts
+// of callers are 2 minutes.
 const long = 2 * time.Minute
 
 // isHung reports whether a call of the operation has not returned for long.

@@ -46,7 +46,7 @@ var _ = register("finalizer-stays", consequence, func(s *Story) (found []Finding
 	return found
 })
 
-// since returns the time between a time and the end; 0 if it cannot be read.
+// since returns the time between a time and the end; 0 if the time is unreadable.
 func (s *Story) since(stamp string) time.Duration {
 	t, err := time.Parse(time.RFC3339, stamp)
 	if err != nil || s.Began.IsZero() {

@@ -30,7 +30,8 @@ func (s *Story) multiAttach(o *Operation) Finding {
 	return f
 }
 
-// holderOf returns the node to which a volume is attached, by the other operations and objects.
+// holderOf returns the node to which a volume is attached, according to the other operations and
+// objects.
 func (s *Story) holderOf(refused *Operation) string {
 	for key, object := range s.objects { // in any order: at most one other node has the volume
 		if name, is := cutPrefix(key, "volumeattachments/"); is && s.names.group[byAttachment+name].now() == refused.Volume {
@@ -55,7 +56,7 @@ func (s *Story) holderOf(refused *Operation) string {
 // undoing are the steps that release a volume, the first one first.
 var undoing = []string{"unpublish", "unstage", "detach"}
 
-// whyHeld finds the step that keeps a volume on its node.
+// whyHeld finds the step because of which a volume stays on its node.
 func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 	for _, kind := range undoing {
 		for _, o := range s.find(kind, v) {

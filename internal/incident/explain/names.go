@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// names joins the names of a volume: its handle, its PersistentVolume, its claim and its
+// names merges the names of a volume: its handle, its PersistentVolume, its claim and its
 // attachments.
 type names struct {
 	group map[string]*Volume
@@ -14,7 +14,7 @@ type names struct {
 // Volume holds the names of a volume; empty ones are unknown.
 type Volume struct {
 	Handle, PV, Claim, Driver string
-	// Attachments are the nodes of its attachments, by their names.
+	// Attachments are the nodes of its attachments, by the attachments' names.
 	Attachments map[string]string
 
 	merged *Volume // the volume that has the names now
@@ -54,14 +54,14 @@ const (
 	byAttachment = "attachment:"
 )
 
-// Snapshots and groups of them are named like claims, with these words before.
+// Snapshots and group snapshots are named like claims, with these prefixes.
 const (
 	ofSnapshot = "snapshot "
 	ofGroup    = "group snapshot "
 )
 
-// volume returns the volume with the given names, some of which may be empty. It joins the volumes
-// that were known under them; nil if all names are empty.
+// volume returns the volume with the given names, some of which may be empty. It merges the volumes
+// that were known under these names. It returns nil if all names are empty.
 func (n *names) volume(keys ...string) *Volume {
 	var v *Volume
 	for _, key := range keys {
@@ -85,8 +85,8 @@ func (n *names) volume(keys ...string) *Volume {
 	return v
 }
 
-// known returns the volume that has a name. Drivers name a volume that they create by the name of
-// its PersistentVolume.
+// known returns the volume that has a name. Drivers use the name of its PersistentVolume for a
+// volume that they create.
 func (n *names) known(key, kind, name string) *Volume {
 	known := n.group[key].now()
 	if known != nil {
@@ -116,7 +116,7 @@ func (v *Volume) set(kind, name string) {
 	}
 }
 
-// join adds the names of another volume, which is the same one.
+// join adds the names of another volume that turned out to be the same.
 func (v *Volume) join(other *Volume) {
 	other.merged = v
 	for _, f := range []struct{ to, of *string }{{&v.Handle, &other.Handle}, {&v.PV, &other.PV}, {&v.Claim, &other.Claim}, {&v.Driver, &other.Driver}} {

@@ -29,7 +29,7 @@ func (s *Story) change(l *trace.Line) {
 	s.learn(l.R, l.Name, s.objects[key])
 }
 
-// learn takes the names of volumes, attachments and pods from an object.
+// learn reads the names of volumes, attachments and pods from an object.
 func (s *Story) learn(resource, name string, object map[string]any) {
 	switch resource {
 	case "persistentvolumes":

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A pod waits for its volumes, and no operation explains it.
+// A pod waits for its volumes, but no operation explains the wait.
 var _ = register("pod-waits", consequence, func(s *Story) (found []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
 		p := s.pods[name]

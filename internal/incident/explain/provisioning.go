@@ -43,7 +43,7 @@ func (s *Story) unprovisioned(claim, driver string, v *Volume) Finding {
 	return f
 }
 
-// A claim names no class, so that no provisioner is responsible for it. C-PV-11
+// A claim names no class, so no provisioner is responsible for it. C-PV-11
 var _ = register("claim-without-class", cause, func(s *Story) (found []Finding) {
 	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
 		name, isClaim := cutPrefix(key, "persistentvolumeclaims/")
@@ -74,7 +74,7 @@ func (s *Story) withoutClass(claim string) Finding {
 	return f
 }
 
-// defaultClass returns the name of a class that is marked as the default; "" for none.
+// defaultClass returns the name of a class that is marked as the default; "" if there is none.
 func (s *Story) defaultClass() string {
 	for _, key := range slices.Sorted(maps.Keys(s.objects)) {
 		name, isClass := cutPrefix(key, "storageclasses/")
@@ -85,8 +85,8 @@ func (s *Story) defaultClass() string {
 	return ""
 }
 
-// createdAt is the time of an object's creation since the beginning of the trace, 0 if it is not
-// known or earlier.
+// createdAt is the time of an object's creation since the beginning of the trace. It is 0 if it is
+// unknown or earlier.
 func (s *Story) createdAt(object map[string]any) time.Duration {
 	created, err := time.Parse(time.RFC3339, fields.Text(object, "metadata", "creationTimestamp"))
 	if err != nil || s.Began.IsZero() {

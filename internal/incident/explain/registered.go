@@ -54,7 +54,7 @@ func (s *Story) unregistered(o *Operation, driver string) Finding {
 	return f
 }
 
-// failedRegistrations finds registrations that failed last, of drivers that no volume misses yet.
+// failedRegistrations finds failed last registrations of drivers that no volume needs yet.
 func (s *Story) failedRegistrations(seen map[[2]string]bool) (found []Finding) {
 	keys := slices.SortedFunc(maps.Keys(s.registered), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	for _, key := range keys {

@@ -10,10 +10,10 @@ import (
 // outOfService is the taint of a node that is shut down.
 const outOfService = "node.kubernetes.io/out-of-service"
 
-// supposed is the oldest release that a cluster is supposed to have if its nodes are not known.
+// supposed is the oldest release that is assumed for a cluster with unknown nodes.
 const supposed version.Version = 24
 
-// releaseWords describes a change in a later release than the cluster's; "" for none.
+// releaseWords describes a change in a later release than the cluster's; "" if there is none.
 func (s *Story) releaseWords(change version.Entry) string {
 	runs, known := s.newestRelease()
 	head := ""
@@ -38,7 +38,7 @@ func certaintyOf(known bool) Certainty {
 // newestRelease returns the newest release of the nodes' kubelets. The control plane of a cluster
 // is at least as new.
 func (s *Story) newestRelease() (newest version.Version, found bool) {
-	for key, object := range s.objects { // in any order: the newest counts
+	for key, object := range s.objects { // in any order: the newest one counts
 		if _, isNode := cutPrefix(key, "nodes/"); !isNode {
 			continue
 		}

@@ -15,7 +15,7 @@ type remain struct {
 	why          string
 }
 
-// remained notes that a kubelet finds the directory of a pod that was deleted.
+// remained records that a kubelet finds the directory of a deleted pod.
 func (s *Story) remained(f *fact) {
 	key := [2]string{f.node, cmp.Or(f.fields["podUID"], f.fields["pod"])}
 	if key[1] == "" {
@@ -29,7 +29,7 @@ func (s *Story) remained(f *fact) {
 	s.remains[key] = r
 }
 
-// The directory of a deleted pod has volumes, and the kubelet does not remove it.
+// The directory of a deleted pod has volumes, so the kubelet does not remove it.
 var _ = register(remains, remark, func(s *Story) (found []Finding) {
 	keys := slices.SortedFunc(maps.Keys(s.remains), func(a, b [2]string) int { return slices.Compare(a[:], b[:]) })
 	for _, key := range keys {

@@ -23,12 +23,14 @@ const (
 	failed = `{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"stage failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"Internal","error":"no"}}`
 )
 
-// onNode is a line of kube-controller-manager about a volume and a node, which may not be named.
+// onNode is a line of kube-controller-manager about a volume and a node. The node's name may be
+// missing.
 func onNode(at, node, means string) string {
 	return `{"t":` + at + `,"k":"log","from":"kube-controller-manager","ev":"` + means + `","obj":{"volume":"vol-1","driver":"mock.csi","node":"` + node + `","code":"Internal","error":"no"}}`
 }
 
-// Each rule makes its finding from the lines that state it, and none once other lines contradict.
+// Each rule derives its finding from the lines that state it, and none if later lines contradict
+// it.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -98,7 +100,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// Given names of one volume in several lines, then a finding has them all.
+// Given names of one volume in several lines, then a finding contains all of them.
 func TestNamesOfAVolumeAreJoined(t *testing.T) {
 	story, err := explain.Read(strings.NewReader(strings.Join([]string{
 		begin,

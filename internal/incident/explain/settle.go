@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// settle joins the operations that turned out to be the same, because they have the same volume, or
+// settle merges operations that turn out to be the same, because they have the same volume, or
 // because one log did not name the node.
 func (s *Story) settle() {
 	var kept []*Operation
@@ -33,8 +33,8 @@ func (o *Operation) place() string {
 	return o.Node
 }
 
-// dropUnplaced joins operations without a node with the only operation that has one. It drops those
-// after which the operation succeeded on each node on which it was tried.
+// dropUnplaced merges operations without a node into the only operation with one. It drops an
+// operation if a later attempt succeeded on each of its nodes.
 func (s *Story) dropUnplaced() {
 	var kept []*Operation
 	for _, o := range s.order {
@@ -68,8 +68,8 @@ func (s *Story) othersPlaced(o *Operation) (found []*Operation) {
 	return found
 }
 
-// join adds the attempts of another operation, which is the same one. The later one decides about
-// the result.
+// join adds the attempts of another operation that turned out to be the same. The later one
+// determines the result.
 func (o *Operation) join(other *Operation) {
 	first, last := o, other
 	if other.Last < o.Last || other.Last == o.Last && other.IsDone && !o.IsDone {

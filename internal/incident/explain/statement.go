@@ -13,7 +13,8 @@ type statement struct {
 	// ids are its numbers in docs/spec, and says is its content in one sentence.
 	ids, says string
 	of        about
-	// shown reports whether other lines show that it applies; nil if the finding alone does.
+	// shown reports whether other lines show that it applies. It is nil if the finding alone is
+	// sufficient.
 	shown func(*Story, *Finding) bool
 	// isHazard marks a behaviour of Kubernetes that delays or prevents the effect although no
 	// component is broken.
@@ -26,10 +27,10 @@ type statement struct {
 type about struct {
 	// checks are the names of the rules that make the findings.
 	checks []string
-	// kinds are the operations of the findings, and words parts of their texts, of which one is
-	// enough. None: any.
+	// kinds are the operations of the findings. words are parts of their texts, of which one is
+	// sufficient. None: any.
 	kinds, words []string
-	// failures is the number of failures from which on the statement applies.
+	// failures is the number of failures from which the statement applies.
 	failures int
 }
 
@@ -53,7 +54,7 @@ func (s *Story) cite(f *Finding) {
 	}
 }
 
-// certainty returns the certainty that a hazard caused a finding: other lines only make it likely.
+// certainty returns the certainty that a hazard caused a finding. Other lines only make it likely.
 func (st *statement) certainty() Certainty {
 	if st.shown != nil {
 		return Likely
@@ -83,7 +84,8 @@ func (f *Finding) operations() (all []*Operation) {
 	return all
 }
 
-// mentions reports whether the texts of a finding, or the errors of its operations, have the word.
+// mentions reports whether the texts of a finding, or the errors of its operations, contain the
+// word.
 func (f *Finding) mentions(word string) bool {
 	return strings.Contains(f.Title, word) || strings.Contains(f.Cause, word) || slices.ContainsFunc(f.operations(), func(o *Operation) bool {
 		return o.Code == word || strings.Contains(o.Error, word)

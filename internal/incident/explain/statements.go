@@ -31,13 +31,13 @@ var (
 	ofSidecars    = slices.Concat(ofAttacher, ofProvisioner, ofSnapshotter, []string{"resize"})
 )
 
-// isOpen are the codes after which a call may still have its effect.
+// isOpen are the codes after which a call may still take effect.
 var isOpen = []string{"DeadlineExceeded", "Canceled", "Unavailable", "Aborted"}
 
 // statements are the rules and hazards that findings cite.
 var statements = slices.Concat(ofRetries, ofNodes, ofAttachments, ofProvisioning, ofExpansion, ofSnapshots, ofScheduling, ofObjects, ofAddons)
 
-// again is the number of failures from which on the pace of retries matters.
+// again is the number of failures from which the rate of retries matters.
 const again = 3
 
 var ofRetries = []statement{
@@ -126,14 +126,14 @@ var ofAttachments = []statement{
 	{of: about{checks: []string{fails, waits}, words: []string{"ResourceExhausted", "max volume count"}}, changed: version.MutableAllocatable.Entry(), shown: isAboutLimits},
 }
 
-// uncertainDetach is a change that older releases are not simulated without; patch releases from
+// uncertainDetach is a change without a simulation of the older behaviour. Patch releases from
 // 1.26.10, 1.27.7 and 1.28.3 have it, too.
 var uncertainDetach = version.Entry{
 	Since: 29, After: "A volume that could not be detached counts as perhaps attached, and is attached again if a pod needs it.",
 	Before: "The volume counts as attached after a failed detachment. 1.26.10, 1.27.7 and 1.28.3 have the change.", Source: "kubernetes/kubernetes#120595; C-OP-4",
 }
 
-// detachOfHealthyNodes is a change that older releases are not simulated without.
+// detachOfHealthyNodes is a change without a simulation of the older behaviour.
 var detachOfHealthyNodes = version.Entry{
 	Since: 25, After: "Only volumes of nodes that are not ready are detached by force.",
 	Before: "A volume is detached by force after 6 minutes, also from a healthy node with a slow NodeUnstageVolume.", Source: "kubernetes/kubernetes#110721; C-ADC-24",

@@ -46,7 +46,7 @@ func waiting(why string) []string {
 	return []string{fmt.Sprintf(`{"t":2000,"k":"event","m":"FailedScheduling","name":"Pod/web","msg":"0/3 nodes are available: %s"}`, why)}
 }
 
-// stays is an object that is being deleted and keeps its finalizer.
+// stays is an object under deletion that keeps its finalizer.
 func stays(resource, annotations string) string {
 	return fmt.Sprintf(`{"t":1000,"k":"api","ev":"ADDED","r":%q,"name":"it","obj":{"metadata":{"annotations":{%s},"deletionTimestamp":"2026-11-28T12:01:00Z","finalizers":["example.com/x"]}}}`, resource, annotations)
 }
@@ -60,8 +60,8 @@ func hanging(method string) string {
 	return strings.ReplaceAll(called, "Node/NodeUnstageVolume", method)
 }
 
-// citations are findings with the numbers that they cite: those of rules, those of hazards in
-// brackets, and the releases that changed something.
+// citations are findings with the numbers that they cite: numbers of rules, numbers of hazards in
+// brackets, and the releases with changes.
 var citations = []struct {
 	name  string
 	lines []string
@@ -155,12 +155,12 @@ var citations = []struct {
 	{"a fence that is lifted", []string{failedJob("networkfences", `"fenceState":"Unfenced"`, "Failed")}, "A-NF-3"},
 }
 
-// registers is a registration that fails, of a driver that a pod needs.
+// registers is a failing registration of a driver that a pod needs.
 func registers(why string) []string {
 	return append(failures(1, "stage", "Unknown", noDriver), fmt.Sprintf(`{"t":1500,"k":"log","from":"kubelet","node":"node-a","ev":"register failed","obj":{"driver":"mock.csi","error":"%s"}}`, why))
 }
 
-// unseen are lines in which the kubelet does not see an attachment.
+// unseen are lines in which the kubelet does not find an attachment.
 func unseen(n int, why string) (all []string) {
 	for i := range n {
 		all = append(all, fmt.Sprintf(`{"t":%d,"seq":%d,"k":"log","from":"kubelet","node":"node-a","ev":"attachment missed","obj":{"volume":"vol-1","driver":"mock.csi","error":%q}}`, 2000+i*1000, i+1, why))
@@ -168,8 +168,8 @@ func unseen(n int, why string) (all []string) {
 	return all
 }
 
-// Given a finding, then it cites the rules and hazards that apply to it, with the certainty of a
-// hazard, and no others.
+// Given a finding, then it cites exactly the applicable rules and hazards, with the certainty of a
+// hazard.
 func TestFindingsCiteWhatApplies(t *testing.T) {
 	cited := map[string]bool{}
 	for _, c := range citations {
@@ -209,8 +209,8 @@ func numbers(f *explain.Finding, cited map[string]bool) (all []string) {
 	return all
 }
 
-// Given nodes of a release, then a finding names a later one that changed the behaviour, for
-// certain. Without nodes it is not known whether the change concerns the cluster.
+// Given nodes of a release, then a finding names with certainty a later release that changed the
+// behaviour. Without nodes it is unknown whether the change affects the cluster.
 func TestAFindingNamesTheReleaseThatChangedIt(t *testing.T) {
 	grows := failures(1, "resize", "OutOfRange", "no room")[0]
 	for name, c := range map[string]struct {

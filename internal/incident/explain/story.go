@@ -8,8 +8,8 @@ import (
 
 // Story is a trace as a list of operations and states.
 type Story struct {
-	// Began is the real time of the first event, zero in the trace of a run; Ended is the time of
-	// the last one since then.
+	// Began is the real time of the first event, zero in the trace of a run. Ended is the time of
+	// the last event, relative to it.
 	Began time.Time
 	Ended time.Duration
 	// Sources counts the lines of each program, and OnNode those of each program on each node.
@@ -24,8 +24,8 @@ type Story struct {
 	podNames   map[string]string // by uid
 	registered map[[2]string]registration
 	calls      int
-	// started holds the last start of each program on each node, disconnected the last time that a
-	// sidecar lost its driver.
+	// started holds the last start of each program on each node. disconnected holds the last time
+	// at which a sidecar lost its driver.
 	started      map[[2]string]time.Duration
 	disconnected map[string]time.Duration
 	// tables are the tables of the programs, by their names.
@@ -34,10 +34,10 @@ type Story struct {
 	remains map[[2]string]remain
 }
 
-// pod is a pod as far as events and messages show it.
+// pod is a pod, as described by events and messages.
 type pod struct {
 	name, node string
-	waits      bool // for its volumes, at the end
+	waits      bool // whether it waits for its volumes at the end
 	since      time.Duration
 	seen       Place
 	reason     string
@@ -61,7 +61,7 @@ type Place struct {
 type operationKey struct {
 	kind   string
 	volume *Volume
-	on     string // the node, or the pod on it
+	on     string // the node, or the pod on the node
 }
 
 // Operation is an operation on a volume with all of its attempts.
@@ -74,24 +74,24 @@ type Operation struct {
 	Pod    string
 	// By is the component that carries the operation out.
 	By string
-	// Began is the first attempt of the last series, Last the end of its last one.
+	// Began is the start of the first attempt in the last series, and Last the end of the last one.
 	Began, Last time.Duration
-	// Failures counts the failed attempts since the last success, and counts those that each
-	// program reports.
+	// Failures counts the failed attempts since the last success. counts has their number in the
+	// reports of each program.
 	Failures    int
 	counts      map[string]int
 	Code, Error string
 	// Next is the time of the next attempt, 0 if unknown.
 	Next time.Duration
-	// IsRunning reports that the last attempt has not ended, and IsDone that it succeeded.
+	// IsRunning means that the last attempt has not ended, and IsDone that it succeeded.
 	IsRunning bool
 	IsDone    bool
-	// Open is the first call that has not returned; nil if all have.
+	// Open is the first unfinished call; nil if all calls have returned.
 	Open     *OpenCall
 	IsForced bool
 	// isOfDriver means that the driver itself reports the last failure.
 	isOfDriver bool
-	HeldBy     string // the node that has the volume, for an attachment that is refused
+	HeldBy     string // the node that has the volume, if an attachment is refused
 	Uncertain  string
 	First      Place
 	Seen       Place
@@ -113,7 +113,7 @@ func newStory() *Story {
 	}
 }
 
-// operation returns the operation on a volume at a node or of a pod, which may be new.
+// operation returns the operation on a volume at a node or for a pod. It may be new.
 func (s *Story) operation(kind string, v *Volume, on string) *Operation {
 	key := operationKey{kind, v.now(), on}
 	o := s.operations[key]

@@ -64,7 +64,7 @@ func (r *Report) finding(b *strings.Builder, n int, f *Finding) {
 	b.WriteByte('\n')
 }
 
-// String names the lines of an event, or its number.
+// String returns the lines of an event, or its number.
 func (p Place) String() string {
 	if p.Src != "" {
 		return p.Src

@@ -2,7 +2,7 @@ package explain
 
 import "fmt"
 
-// The kubelet does not see that a volume is attached to its node.
+// The kubelet does not notice that a volume is attached to its node.
 var _ = register(unseen, consequence, func(s *Story) (found []Finding) {
 	for _, o := range s.order {
 		if o.Kind == "await" && o.isFailing() && o.Failures >= again {

@@ -24,7 +24,7 @@ const (
 	mostUnpacked   = 64 << 30
 	unsuspicious   = 256 << 20 // bytes, of any ratio
 	mostTimesLarge = 400
-	mostWindow     = 128 << 20 // of zstd, as zstd -d has by default
+	mostWindow     = 128 << 20 // of zstd; the default of zstd -d
 )
 
 // unpacking counts the bytes of an archive, packed and unpacked.
@@ -117,7 +117,7 @@ func (d *Reading) packed(source *Source, is content, from io.Reader, u *unpackin
 	return err
 }
 
-// broken keeps the error by which a stream broke off, and ends the stream there.
+// broken keeps the error that interrupted a stream, and ends the stream there.
 type broken struct {
 	from io.Reader
 	err  error

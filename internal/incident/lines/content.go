@@ -57,7 +57,7 @@ func kindOf(head []byte) content {
 	return textual
 }
 
-// isManifest reports whether a file begins with an object in JSON that is no line of a log.
+// isManifest reports whether a file begins with a JSON object that is not a log line.
 func isManifest(head []byte) bool {
 	head = bytes.TrimLeft(head, " \r\n\t")
 	if !bytes.HasPrefix(head, []byte("{")) || !manifestJSON().Match(head) {
@@ -72,7 +72,7 @@ func isManifest(head []byte) bool {
 	return bytes.Contains(head, []byte(`"apiVersion"`))
 }
 
-// isBinary reports whether a file is no text: it has zeros, or many control characters.
+// isBinary reports whether a file is not text: it has zeros, or many control characters.
 func isBinary(head []byte) bool {
 	odd := 0
 	for _, b := range head {

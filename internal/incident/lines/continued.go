@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// continuation is the form in which an entry goes on after its first line.
+// continuation is the format of an entry's lines after the first one.
 type continuation int
 
 const (
@@ -78,7 +78,7 @@ func (r *Record) add(line string) {
 	}
 }
 
-// The beginnings of the lines that tracing's pretty form prints below a message: the spans around
+// The prefixes of the lines that tracing's pretty format prints below a message: the spans around
 // it, from the inner to the outer ones, and the thread.
 const (
 	inSpan   = "    in "
@@ -90,7 +90,7 @@ var (
 	spanField  = lazyregexp.New(`\b([a-z_]+(?:\.[a-z_]+)+): (?:"([^"]*)"|([^\s,"]+))`)
 )
 
-// span takes the fields with dots in their names, such as volume.uuid, from a span. The inner one
+// span reads the fields with dots in their names, such as volume.uuid, from a span. The inner one
 // names the operation of an event that is only an error.
 func (r *Record) span(text string) {
 	name, values, _ := strings.Cut(text, " with ")

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Given an entry of several lines, then they are one record, and the lines of other entries are
-// not in it. tracing-subscriber: src/fmt/format/pretty.rs; klog: internal/serialize.
+// Given an entry of several lines, then they are one record without lines of other entries.
+// tracing-subscriber: src/fmt/format/pretty.rs; klog: internal/serialize.
 func TestEntriesWithSeveralLines(t *testing.T) {
 	const (
 		first  = "  2026-11-28T12:47:26.1Z ERROR csi_node::filesystem_vol: Failed to stage volume v1: mkfs failed\n"

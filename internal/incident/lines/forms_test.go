@@ -43,7 +43,7 @@ func read(t *testing.T, text string, zone *time.Location) ([]lines.Record, *line
 	return to.records, d
 }
 
-// Given a line in one of the forms, then its time, place and message are found by the content.
+// Given a line in one of the formats, then the content identifies its time, place and message.
 func TestFormsAreFoundByContent(t *testing.T) {
 	const klog = `I1128 12:47:26.123456    1234 reconciler.go:341] "It happened" pod="default/web" node="n1"`
 	for _, c := range []struct{ name, line, want string }{
@@ -109,7 +109,7 @@ func TestPiecesAreJoined(t *testing.T) {
 	assert.Equal(t, "one two three", found[0].Message)
 }
 
-// Given lines without a year across New Year, then each lies in the year before the end.
+// Given lines without a year across New Year, then each is in the last year before the end.
 func TestYearlessLinesCrossNewYear(t *testing.T) {
 	var to kept
 	d := &lines.Reading{
@@ -122,7 +122,8 @@ func TestYearlessLinesCrossNewYear(t *testing.T) {
 	assert.Equal(t, "2027-01-01T00:00:01Z", to.records[1].At.Format(time.RFC3339))
 }
 
-// Given a zone for times without one, then they are converted, also across a change of the clocks.
+// Given a zone for times without one, then they are converted, even across a change of daylight
+// saving time.
 func TestZoneOfTimesWithoutOne(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
@@ -135,7 +136,7 @@ func TestZoneOfTimesWithoutOne(t *testing.T) {
 	assert.Equal(t, 2, d.Unzoned)
 }
 
-// Given a secret in a line, then the record does not have it, and the rest of the line stays.
+// Given a secret in a line, then the record does not contain it, and the rest of the line stays.
 func TestSecretsAreRedacted(t *testing.T) {
 	for line, want := range map[string]string{
 		`login with password=hunter2abc ok`:                                             `login with password=***redacted*** ok`,

@@ -66,7 +66,8 @@ func tarOf(t *testing.T, name, content string) []byte {
 	return out.Bytes()
 }
 
-// Given input that is no log, or a broken one, then one sentence says so, and the rest is read.
+// Given input that is not a log, or a broken log, then one sentence describes the problem, and the
+// rest is read.
 func TestHostileInput(t *testing.T) {
 	noise := make([]byte, 8192)
 	for i := range noise {
@@ -116,7 +117,7 @@ func TestHostileInput(t *testing.T) {
 	}
 }
 
-// Given an archive of a few kilobytes that unpacks to a gigabyte, then its reading ends early.
+// Given an archive of a few kilobytes that unpacks to a gigabyte, then the reading stops early.
 func TestBombsAreNotUnpacked(t *testing.T) {
 	for _, form := range []string{"gzip", "zstd"} {
 		bomb := packed(t, form, io.MultiReader(strings.NewReader(line), io.LimitReader(newlines{}, 1<<30)))

@@ -8,7 +8,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// flat returns the fields of a JSON object as texts; nil if it is none.
+// flat returns the fields of a JSON object as texts; nil for any other text.
 func (r *reader) flat(text string) map[string]string {
 	v, err := r.json.Parse(text)
 	if err != nil || v.Type() != fastjson.TypeObject {

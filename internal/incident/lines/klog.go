@@ -2,8 +2,8 @@ package lines
 
 import "strings"
 
-// klog parses the text of a program: with the header of klog, of logrus, of zap for consoles, or
-// of Go's package log. It reports whether the text has one of them.
+// klog parses the text of a program: with the header of klog, of logrus, of zap for consoles, or of
+// Go's package log. It reports whether the text has one of these headers.
 func (r *reader) header(text string, to *Record) bool {
 	switch {
 	case text == "":
@@ -20,8 +20,8 @@ func (r *reader) header(text string, to *Record) bool {
 	return false
 }
 
-// within parses a line with a header of klog behind other words: those of stern, which are a pod
-// and its container, or of a tool that numbers lines.
+// within parses a line with a klog header after other words: the pod and container from stern, or
+// line numbers from a tool.
 func (r *reader) within(text string, to *Record) bool {
 	for at := strings.IndexByte(text, ' '); at >= 0 && at+20 < len(text) && at < mostBefore; {
 		rest := text[at+1:]
@@ -95,8 +95,8 @@ func (r *reader) logrus(text string, to *Record) bool {
 	return true
 }
 
-// isoHeader parses the forms that begin with a date: of zap for consoles, with tabs, and of Go's
-// package log.
+// isoHeader parses the formats that begin with a date: zap's for consoles, with tabs, and that of
+// Go's package log.
 func (r *reader) isoHeader(text string, to *Record) bool {
 	found, ok := iso(text, r.clock)
 	if !ok {
@@ -128,7 +128,7 @@ func (r *reader) isoHeader(text string, to *Record) bool {
 	return true
 }
 
-// isCaller reports whether a field is a place in a program's source, such as "csi/node.go:57".
+// isCaller reports whether a field is a position in a program's source, such as "csi/node.go:57".
 func isCaller(field string) bool {
 	file, line, ok := strings.Cut(field, ".go:")
 	return ok && file != "" && digits(line, 0, len(line)) >= 0 && !strings.Contains(file, " ")

@@ -14,10 +14,10 @@ import (
 
 // Sink receives the content of files.
 type Sink interface {
-	// Record receives a line. It must not keep it.
+	// Record receives a line. It must not keep the record.
 	Record(*Record) error
-	// Objects receives a document with objects of Kubernetes, and returns the part of it after the
-	// last one. The number is that of its first line.
+	// Objects receives a document with Kubernetes objects, and returns the part of the document
+	// after the last one. The number is that of its first line.
 	Objects(source *Source, form Form, number int, from io.Reader) (rest io.Reader, err error)
 }
 
@@ -52,7 +52,7 @@ func (d *Reading) problem(name, format string, args ...any) {
 	d.problems = append(d.problems, Problem{File: name, Text: fmt.Sprintf(format, args...)})
 }
 
-// Paths reads files, folders and archives. The error is for a path that does not exist.
+// Paths reads files, folders and archives. It returns an error if a path does not exist.
 func (d *Reading) Paths(paths []string) error {
 	for _, path := range paths {
 		if err := d.path(path); err != nil {
@@ -103,7 +103,7 @@ func (d *Reading) folder(root string) error {
 	return err
 }
 
-// rankOf orders the files of a folder: objects name the nodes of pods.
+// rankOf orders the files of a folder. Objects come first, because they contain the nodes of pods.
 func rankOf(path string) int {
 	switch filepath.Ext(path) {
 	case ".json", ".yaml", ".yml":
@@ -154,7 +154,7 @@ func (d *Reading) file(source *Source, from io.Reader, u *unpacking) error {
 	return nil
 }
 
-// objects reads a document, and the text that follows its objects.
+// objects reads a document, and the text after its objects.
 func (d *Reading) objects(source *Source, form Form, from io.Reader) error {
 	source.Place = placeOf(source.Name)
 	counting := &counter{from: from}
@@ -184,7 +184,7 @@ func (c *counter) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// lines reads a file with lines, of which some have been read before.
+// lines reads a file with lines. Some of them may have been read before.
 func (d *Reading) lines(source *Source, from io.Reader, before int) error {
 	source.Place = placeOf(source.Name)
 	clock := d.Clock

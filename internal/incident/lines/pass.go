@@ -12,8 +12,8 @@ var section = lazyregexp.New(`^==== (START|END) logs for container (\S+) of pod 
 // largestObject is the size in bytes of the largest object between lines.
 const largestObject = 64 << 20
 
-// pass passes a record on. Between lines, an object in JSON can stand, which begins with a line
-// that is an opening brace, and ends with a line that is a closing brace.
+// pass passes a record on. Between lines there can be a JSON object. It begins with a line that is
+// an opening brace, and ends with a line that is a closing brace.
 func (d *Reading) pass(r *reader, record *Record) error {
 	switch {
 	case record.Text == "{" || record.Text == "{\r":

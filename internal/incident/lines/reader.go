@@ -13,7 +13,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// longest is the number of bytes of a line that are read; the rest of the line is left out.
+// longest bounds the bytes that are read of a line; the rest is left out.
 const longest = 1 << 20
 
 // reader reads the records of a file.
@@ -43,7 +43,7 @@ func newReader(source *Source, clock *Clock, from io.Reader) *reader {
 	return &reader{source: source, clock: clock, from: bufio.NewReaderSize(from, 1<<16), callers: texts{}}
 }
 
-// time sets the time of a record. The time of the transport is known first; that of the program is
+// time sets the time of a record. The time of the transport is known first. The program's time is
 // finer, and may lack the zone.
 func (r *reader) time(to *Record, found stamp) {
 	switch {
@@ -51,7 +51,7 @@ func (r *reader) time(to *Record, found stamp) {
 		to.At, r.zoned = found.at, found.zoned
 	case found.zoned || !r.zoned:
 		to.At, r.zoned = found.at, found.zoned
-	default: // both name one instant, of which the program says only the wall clock
+	default: // both name one instant, for which the program prints only the wall clock
 		r.offset = zoneBetween(found.at, to.At)
 		if at := found.at.Add(r.offset); within(at, to.At, lag) {
 			to.At = at
@@ -59,7 +59,7 @@ func (r *reader) time(to *Record, found stamp) {
 	}
 }
 
-// lag bounds the time until a line reaches the file of its container, or the journal.
+// lag bounds the delay until a line is in the file of its container, or in the journal.
 const lag = 5 * time.Second
 
 func within(a, b time.Time, d time.Duration) bool { return a.Sub(b).Abs() <= d }

@@ -2,12 +2,13 @@ package lines
 
 import "time"
 
-// Record is a line of a log. It is valid until the next one is read.
+// Record is a line of a log. It is valid until the next record is read.
 type Record struct {
 	Source *Source
 	// Number is the line in its file, from 1.
 	Number int
-	// At is the time in UTC; zero if no line of the file had one before.
+	// At is the time in UTC. It is zero if neither the line nor a previous line of the file has a
+	// time.
 	At time.Time
 	// Node is the name of the host that the line names.
 	Node string
@@ -25,7 +26,7 @@ type Record struct {
 	Text string
 	// values holds the structured part that has not been parsed yet.
 	values unparsed
-	// goesOn is the form of the lines that follow; bare means that the line has no header.
+	// goesOn is the format of the following lines; bare means that the line has no header.
 	goesOn continuation
 	bare   bool
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// signs are parts of words; each line with a secret has one of them. Most lines have none, and are
-// not searched.
+// signs are parts of words; each line with a secret has one of them. Most lines have none, so they
+// need no search.
 var signs = []string{"assw", "ASSW", "assphrase", "ecret", "ECRET", "oken", "OKEN", "redential", "CREDENTIAL", "earer ", "eyJ", "rivate", "PRIVATE", "AKIA", "pikey", "piKey", "Key", "_key", "://"}
 
 var (
@@ -58,11 +58,11 @@ func suspicious(line string) bool {
 	return false
 }
 
-// surely are the ends of names of which every value is secret. Values of the others are redacted if
-// they look like one: "secret" also names objects.
+// surely are suffixes of names that always have secret values. Values of other names are redacted
+// only if they look like secrets, because "secret" also names objects.
 var surely = lazyregexp.New(`(?i)(passw(or)?d|passphrase)$`)
 
-// redactedPair hides the value of a pair, unless it is plainly no secret.
+// redactedPair hides the value of a pair, unless it is obviously not secret.
 func redactedPair(pair string) string {
 	parts := named().FindStringSubmatch(pair)
 	name, between, shown := parts[1], parts[2], strings.Trim(parts[3], `\"`)

@@ -11,11 +11,11 @@ import (
 
 // Source is a file with lines: on disk, in an archive, or standard input.
 type Source struct {
-	// Name is the path that the user sees; within an archive "archive.tar.gz:path".
+	// Name is the path for the user; within an archive it is "archive.tar.gz:path".
 	Name string
-	// Changed is the time of the last change of the file: its lines are not younger.
+	// Changed is the modification time of the file. No line is younger.
 	Changed time.Time
-	// Place is the place of the lines, as far as the path of the file names it.
+	// Place is the place of the lines, as far as the path of the file reveals it.
 	Place
 }
 

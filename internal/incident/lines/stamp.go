@@ -7,9 +7,9 @@ import (
 
 // Clock completes the times of lines that lack a year or a time zone.
 type Clock struct {
-	// Zone is the time zone of times without one.
+	// Zone is the time zone of times that have none.
 	Zone *time.Location
-	// Until is a time after the last line: a time without a year lies in the year before it.
+	// Until is a time after the last line. A time without a year is in the last year before it.
 	Until time.Time
 }
 
@@ -110,7 +110,7 @@ func iso(s string, clock *Clock) (found stamp, ok bool) {
 	return found, true
 }
 
-// local returns the instant of a wall clock's time in the zone of times without one.
+// local returns the instant of a wall-clock time in the zone for times that have none.
 func (c *Clock) local(t time.Time) time.Time {
 	if c.Zone == nil || c.Zone == time.UTC {
 		return t
@@ -118,11 +118,10 @@ func (c *Clock) local(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), c.Zone).UTC()
 }
 
-// ahead bounds the time by which lines may be younger than their file, since clocks and zones
-// differ.
+// ahead bounds how much younger than their file lines may be, because clocks and zones differ.
 const ahead = 25 * time.Hour
 
-// yearless returns the time of a day without a year: the last one before the end of the logs.
+// yearless returns the time of a day without a year: the last such day before the end of the logs.
 func (c *Clock) yearless(month, day int, since time.Duration) (time.Time, bool) {
 	for year := c.Until.Year() + 1; year > c.Until.Year()-9; year-- { // eight years have a leap day
 		if on, ok := date(year, month, day); ok && !on.Add(since).After(c.Until.Add(ahead)) {

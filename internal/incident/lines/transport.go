@@ -78,7 +78,7 @@ func (r *reader) dated(text string, to *Record) bool {
 	return true
 }
 
-// piece is a line in a container's file, whole or the beginning of one.
+// piece is a line in a container's file: complete, or the first part of one.
 type piece struct {
 	text  string
 	whole bool

@@ -21,7 +21,7 @@ func quoted(s string) (text, rest string, ok bool) {
 	return "", s, false
 }
 
-// unquoted returns the text of a literal of Go, or the literal without its quotes if it is none.
+// unquoted returns the text of a Go literal, or the text without its quotes if it is not a literal.
 func unquoted(literal string) string {
 	if strings.IndexByte(literal, '\\') < 0 {
 		return literal[1 : len(literal)-1]
@@ -69,7 +69,8 @@ func value(s string) (text, rest string) {
 	return s, ""
 }
 
-// bracketed returns the length of the text in brackets at the beginning of s; 0 if it has no end.
+// bracketed returns the length of the text in brackets at the beginning of s; 0 if the bracket is
+// not closed.
 func bracketed(s string) int {
 	depth, inText := 0, false
 	for i := 0; i < len(s); i++ {

@@ -1,6 +1,6 @@
 package messages
 
-// aws-ebs-csi-driver: pkg/driver. It prints the request of a call, and its error, but no answer.
+// aws-ebs-csi-driver: pkg/driver. It prints the request and the error of a call, but no answer.
 var _ = register(&Table{Program: "aws-ebs-csi-driver", Names: []string{"ebs-plugin", "ebs-csi-node", "ebs-csi-controller"}, Driver: "ebs.csi.aws.com", IsDriver: true, IsSilent: true, Messages: []Message{
 	{"node.go", "{method}: called", CallBegins},
 	{"controller.go", "{method}: called with args {request}", CallBegins}, // before v1.19

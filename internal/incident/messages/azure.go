@@ -1,7 +1,6 @@
 package messages
 
-// azuredisk-csi-driver and azurefile-csi-driver: pkg/csi-common. They print no answer that is
-// empty.
+// azuredisk-csi-driver and azurefile-csi-driver: pkg/csi-common. They do not print empty answers.
 var _ = register(&Table{Program: "azuredisk-csi-driver", Names: []string{"azuredisk", "csi-azuredisk"}, Driver: "disk.csi.azure.com", IsDriver: true, IsSilent: true, Shared: []*Table{azureCalls}})
 
 var _ = register(&Table{Program: "azurefile-csi-driver", Names: []string{"azurefile", "csi-azurefile"}, Driver: "file.csi.azure.com", IsDriver: true, IsSilent: true, Shared: []*Table{azureCalls}})

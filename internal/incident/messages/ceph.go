@@ -1,7 +1,7 @@
 package messages
 
 // ceph-csi: internal/csi-common and internal/util. Its messages begin with "ID: 12 Req-ID: name ",
-// of which the first number is that of a call.
+// in which the first number identifies a call.
 var _ = register(&Table{Program: "ceph-csi", Names: []string{"csi-rbdplugin", "csi-cephfsplugin", "csi-nfsplugin"}, IsDriver: true, Shared: []*Table{grpcCalls}, Messages: []Message{
 	{"utils.go", "GRPC call: {method}", CallBegins},
 	{"utils.go", "Slow GRPC call {method} ({backoff})", CallRunning},

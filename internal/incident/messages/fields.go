@@ -87,7 +87,7 @@ func (f Fields) failure(text string) {
 		return
 	}
 	f["error"] = text
-	// csi-attacher has one message for attachments and detachments.
+	// csi-attacher has the same message for attachments and detachments.
 	if strings.HasPrefix(text, "failed to detach") {
 		f["tried"] = "detach"
 	}
@@ -142,7 +142,7 @@ func (f Fields) pending(operation string) {
 	}
 }
 
-// plain returns a message without the words that programs put before it.
+// plain returns a message without the words that programs print before it.
 func (f Fields) plain(message string) string {
 	message = f.withoutIDs(message)
 	for _, prefix := range prefixes {

@@ -1,6 +1,6 @@
 package messages
 
-// Calls is the table of a program of which only calls are known.
+// Calls is the table of a program for which only calls are known.
 var Calls = register(&Table{Program: "csi-driver", IsDriver: true, Shared: []*Table{grpcCalls}})
 
 // grpcCalls are the messages of csi-lib-utils, which sidecars use, and of the drivers that print

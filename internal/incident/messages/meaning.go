@@ -1,6 +1,6 @@
 package messages
 
-// Meaning is the fact that a message states, in a word for the operation and one for its state.
+// Meaning is the fact that a message states: a word for the operation and one for its state.
 type Meaning string
 
 // The meanings of messages.
@@ -78,9 +78,9 @@ const (
 	CallRunning    Meaning = "call still running"
 
 	// The parts of a call of a driver.
-	CallBegins  Meaning = "call begins"   // with {method}, and maybe {request}
+	CallBegins  Meaning = "call begins"   // with {method}, and possibly {request}
 	CallRequest Meaning = "call request"  // with {request}
-	CallAnswer  Meaning = "call answer"   // with {response}, and maybe {error}
+	CallAnswer  Meaning = "call answer"   // with {response}, and possibly {error}
 	CallError   Meaning = "call error"    // with {error}
 	CallWhole   Meaning = "call repeated" // with {call}: method, request and answer in JSON
 
@@ -109,7 +109,8 @@ func (m Meaning) IsCall() bool {
 	return false
 }
 
-// IsConnection reports whether the message is about a connection, which need not be that of a call.
+// IsConnection reports whether the message is about a connection, even if it does not belong to a
+// call.
 func (m Meaning) IsConnection() bool {
 	return m == CallDials || m == CallConnects || m == CallDisconnects
 }

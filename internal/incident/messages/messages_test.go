@@ -81,7 +81,7 @@ func shown(f messages.Fact) string {
 	return strings.Join(parts, " ")
 }
 
-// Given the names of containers and units, then their programs are found.
+// Given the names of containers and units, then their programs are recognized.
 func TestNamesOfContainers(t *testing.T) {
 	for name, want := range map[string]string{
 		"csi-attacher": "csi-attacher", "csi-external-provisioner": "csi-provisioner", "kubelet": "kubelet", "csi-rbdplugin": "ceph-csi",
@@ -96,7 +96,7 @@ func TestNamesOfContainers(t *testing.T) {
 	}
 }
 
-// Each message names its source file, and no two messages of a program are alike.
+// Each message names its source file, and no two messages of a program are equal.
 func TestTables(t *testing.T) {
 	for _, table := range messages.All() {
 		seen := map[string]bool{}

@@ -6,14 +6,14 @@ import "strings"
 type Message struct {
 	// File is the file of the program's source that prints the message.
 	File string
-	// Text is the message, with fields in braces. A structured message has its pairs besides, which
-	// are fields by their own names.
+	// Text is the message, with fields in braces. A structured message also has pairs, which are
+	// fields with their own names.
 	Text string
 	// Means is the fact that the message states.
 	Means Meaning
 }
 
-// Pattern is a message in the form in which it is found.
+// Pattern is a message in a form that can be matched.
 type Pattern struct {
 	Message
 	parts []part
@@ -51,8 +51,8 @@ func compiled(m Message) *Pattern {
 	return p
 }
 
-// firstWord returns the part of a message before its first space, or before the first of the signs
-// that follow names.
+// firstWord returns the part of a message before its first space, or before the first of the
+// characters that follow names.
 func firstWord(message string) string {
 	if end := strings.IndexAny(message, " :[(\"{"); end >= 0 {
 		return message[:end]

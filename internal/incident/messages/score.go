@@ -2,7 +2,7 @@ package messages
 
 import "github.com/csisim/csisim/internal/incident/lines"
 
-// Own is the weight of a message that is no part of a call; such parts weigh 1.
+// Own is the weight of a message that does not belong to a call; messages of calls have weight 1.
 const Own = 1000
 
 // Score returns how many of the lines the program prints. Many programs print calls alike.

@@ -16,10 +16,10 @@ type Table struct {
 	Names []string
 	// Driver is the name of the driver, if the program is a driver with only one name.
 	Driver string
-	// IsDriver reports that the program answers calls; the others call.
+	// IsDriver means that the program answers calls; other programs make calls.
 	IsDriver bool
-	// IsSilent reports that the driver prints no answer to some calls, so that a call without an
-	// answer does not necessarily hang.
+	// IsSilent means that the driver prints no answer to some calls. A call without an answer then
+	// does not necessarily hang.
 	IsSilent bool
 	// Messages are the messages that the program prints.
 	Messages []Message
@@ -29,10 +29,10 @@ type Table struct {
 	compiling sync.Once
 	byWord    map[string][]*Pattern
 	open      []*Pattern // that begin with a field
-	added     []*Table   // of which these are the messages
+	added     []*Table   // to which these messages belong
 }
 
-// tables are all programs, in the order in which an unknown one is compared with them.
+// tables are all programs, in the order in which an unknown program is compared to them.
 var tables []*Table
 
 // register adds a table. The files of programs call it.
@@ -77,7 +77,7 @@ func All() []*Table { return slices.Clone(tables) }
 // ofAll has the messages of all programs.
 var ofAll = sync.OnceValue(func() *Table { return &Table{Shared: tables} })
 
-// IsKnown reports whether some program prints a message. It takes less time than to try all tables.
+// IsKnown reports whether some program prints a message. This is faster than trying all tables.
 func IsKnown(message string) bool {
 	p, _ := ofAll().find(Fields{}.plain(message))
 	return p != nil
@@ -101,15 +101,15 @@ func Named(name string) *Table {
 // Fact is a recognized message.
 type Fact struct {
 	*Pattern
-	// Fields are the fields of the pattern and the pairs of the message, by the names that this
-	// package gives them.
+	// Fields are the fields of the pattern and the pairs of the message, by their names in this
+	// package.
 	Fields Fields
 }
 
 // IsWhole reports whether the message within an error was recognized, too.
 func (f Fact) IsWhole() bool { return f.Fields["inner"] == "" }
 
-// IsOfAnyProgram reports whether the message is one of csi-lib-utils, which many programs print.
+// IsOfAnyProgram reports whether the message comes from csi-lib-utils, which many programs use.
 func (f Fact) IsOfAnyProgram() bool { return strings.HasPrefix(f.Text, "GRPC ") }
 
 // prefixes are put before many messages of one package.
@@ -148,8 +148,8 @@ func (t *Table) find(message string) (*Pattern, []string) {
 	return nil, nil
 }
 
-// within recognizes the message within an error: the kubelet and kube-controller-manager print the
-// failure of an operation with the time of the next attempt around it.
+// within recognizes the message within an error. The kubelet and kube-controller-manager print the
+// failure of an operation inside a message with the time of the next attempt.
 func (t *Table) within(f Fact) Fact {
 	inner := f.Fields["inner"]
 	if inner == "" {

@@ -30,8 +30,8 @@ type audited struct {
 	ResponseObject map[string]any
 }
 
-// Line returns the change that an entry shows. It is false for a read, for a part of a request
-// before its end, and for other kinds.
+// Line returns the change in an entry. It is false for a read, for a stage of a request before its
+// end, and for other kinds.
 func (a *Audit) Line(entry string) (f Fact, isChange bool) {
 	var e audited
 	if json.Unmarshal([]byte(entry), &e) != nil || e.Stage != "ResponseComplete" || !isKnown(e.ObjectRef.Resource) {
@@ -83,7 +83,7 @@ func (a *Audit) change(l trace.Line, object map[string]any, verb string) trace.L
 	return l
 }
 
-// unseen returns the line of a change without its object: the level of the log is Metadata.
+// unseen returns the line of a change without its object, because the level of the log is Metadata.
 func (a *Audit) unseen(f Fact, l trace.Line, e *audited) Fact {
 	if e.Verb == "delete" {
 		delete(a.now, l.R+"/"+l.Name)

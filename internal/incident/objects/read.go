@@ -64,7 +64,7 @@ const largest = 16 << 20
 var errTooLarge = errors.New("an object has more than 16 MB")
 
 // ReadYAML reads objects in YAML: documents, or a list. Items that begin at the left margin are
-// read one by one.
+// read individually.
 func ReadYAML(from io.Reader, take func(Object) error) error {
 	s := bufio.NewScanner(from)
 	s.Buffer(nil, largest)

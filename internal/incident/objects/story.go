@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// AtTheEnd is the time of facts about the end of all logs.
+// AtTheEnd is the time of facts that describe the end of all logs.
 var AtTheEnd = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Fact is a line of a trace with its time.
@@ -26,8 +26,8 @@ type state struct {
 	fields map[string]any
 }
 
-// Story returns the changes of an object that was collected at the end, if the object has their
-// times. Its first line is the creation.
+// Story returns the changes of an object that was collected at the end, if the object contains
+// their times. Its first line is the creation.
 func Story(object map[string]any) []Fact {
 	resource := resources[fields.Text(object, "kind")]
 	name := nameOf(object)
@@ -47,7 +47,7 @@ func Story(object map[string]any) []Fact {
 	return factsOf(resource, name, states)
 }
 
-// keepRelease keeps the release of a node's kubelet, which traces of runs do not need.
+// keepRelease keeps the release of a node's kubelet. Traces of runs do not contain it.
 func keepRelease(object, pruned map[string]any) {
 	status, isNode := pruned["status"].(map[string]any)
 	if release := fields.Text(object, "status", "nodeInfo", "kubeletVersion"); isNode && release != "" {
@@ -224,7 +224,7 @@ func latest(times ...time.Time) (found time.Time) {
 	return found
 }
 
-// PodNode returns the name of a pod, with its namespace, and the node on which it runs; empty for
+// PodNode returns the name of a pod, with its namespace, and the pod's node; both are empty for
 // another object.
 func PodNode(object map[string]any) (pod, node string) {
 	if fields.Text(object, "kind") != "Pod" {
@@ -233,8 +233,8 @@ func PodNode(object map[string]any) (pod, node string) {
 	return nameOf(object), fields.Text(object, "spec", "nodeName")
 }
 
-// Identity returns the name and the uid of an object that a cluster keeps for its whole life: a
-// Node, or a namespace of Kubernetes. It is empty for others.
+// Identity returns the name and the uid of an object that exists as long as its cluster: a Node, or
+// a namespace of Kubernetes. It is empty for others.
 func Identity(object map[string]any) (name, uid string) {
 	kind := fields.Text(object, "kind")
 	if kind != "Node" && (kind != "Namespace" || fields.Text(object, "metadata", "name") != "kube-system") {

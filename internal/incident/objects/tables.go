@@ -24,7 +24,7 @@ var (
 	heading      = lazyregexp.New(`^(Name|Namespace|Kind|Node|Claim|StorageClass|Containers|Provisioner):\s*(\S*)`)
 )
 
-// Row returns the event in a line. It is false for another line.
+// Row returns the event in a line. It is false for any other line.
 func (t *Tables) Row(line string) (f Fact, isEvent bool) {
 	if found := heading().FindStringSubmatch(line); found != nil {
 		t.head(found[1], found[2])
@@ -69,7 +69,7 @@ func (t *Tables) about() string {
 	return t.kind + "/" + t.name
 }
 
-// listedName returns the name of an object as events have it, from "pod/web".
+// listedName returns the name of an object in its form in events, from "pod/web".
 func listedName(object, namespace string) string {
 	kind, name, _ := strings.Cut(object, "/")
 	for known := range resources { // in any order: names differ

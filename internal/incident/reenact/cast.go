@@ -12,7 +12,7 @@ import (
 
 // cast holds the objects of a story.
 type cast struct {
-	volumes map[string]*volume // by handle, else by PersistentVolume
+	volumes map[string]*volume // by handle, otherwise by PersistentVolume
 	byPV    map[string]*volume
 	byClaim map[string]*volume
 	pods    map[string]*pod // by name, or by uid
@@ -21,7 +21,7 @@ type cast struct {
 	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
 	methods map[string]map[string]bool // that each driver was called with
-	// snapshots are by each of their names, and inOrder lists them in their order.
+	// snapshots are by all of their names. inOrder lists them in their order.
 	snapshots map[string]*snapshot
 	inOrder   []*snapshot
 	// groups and groupsInOrder are the same for groups of snapshots.
@@ -41,10 +41,10 @@ type volume struct {
 	// deleted is the time at which its claim is deleted, and grown the time at which it is
 	// expanded; 0 for never.
 	deleted, grown time.Duration
-	// restores is the snapshot, and clones the volume, from which it is made; nil for none.
+	// restores is the snapshot and clones the volume from which it is created; nil for none.
 	restores *snapshot
 	clones   *volume
-	// labels are the labels of its claim, and selectors the labels by which groups select it in the
+	// labels are the labels of its claim. selectors are the labels by which groups select it in the
 	// scenario.
 	labels, selectors map[string]string
 }
@@ -53,7 +53,8 @@ type volume struct {
 type pod struct {
 	name, node string
 	volumes    []*volume
-	// isOld means that it ran before the story; otherwise the story creates it at this time.
+	// isOld means that it already ran before the story. Otherwise the story creates it at this
+	// time.
 	isOld   bool
 	created time.Duration
 	deleted time.Duration // 0: it stays
@@ -66,7 +67,7 @@ func newCast() *cast {
 	}
 }
 
-// volume returns the volume with the given names, of which some may be empty; nil if all are.
+// volume returns the volume with the given names, some of which may be empty; nil if all are.
 func (c *cast) volume(handle, pv, claim, driver string) *volume {
 	var v *volume
 	for _, known := range []*volume{c.volumes[handle], c.byPV[pv], c.byClaim[claim], c.byPV[handle], c.volumes[pv]} {

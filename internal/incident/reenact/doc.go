@@ -1,3 +1,3 @@
-// Package reenact writes a scenario that plays the story of an imported trace: the volumes and pods
-// that it names, the answers of the driver, and the restarts of components at their times.
+// Package reenact writes a scenario that reproduces the story of an imported trace. It has the
+// trace's volumes and pods, the driver's answers, and the restarts of components at their times.
 package reenact

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// playedGroups lists the groups of the scenario: the groups that are made or deleted, and groups
+// playedGroups lists the groups of the scenario: groups that are created or deleted, and groups
 // with a member from which a volume is restored.
 func (c *cast) playedGroups() []*group {
 	return slices.DeleteFunc(slices.Clone(c.groupsInOrder), func(g *group) bool { return g.isOld && g.deleted == 0 && !c.isRestored(g) })
@@ -19,7 +19,7 @@ func (c *cast) isRestored(g *group) bool {
 	return slices.ContainsFunc(c.inOrder, func(n *snapshot) bool { return n.in == g && n.restored > 0 })
 }
 
-// completeGroups makes up the names and sources that the logs lack, and the labels of claims.
+// completeGroups invents the names and sources that the logs lack, and the labels of claims.
 func (s *Story) completeGroups(driver string) {
 	for i, g := range s.cast.playedGroups() {
 		if len(g.sources) == 0 {
@@ -63,7 +63,7 @@ func (c *cast) selected(g *group) []*volume {
 	})
 }
 
-// label gives the claims of a group the labels that it selects. It returns false if one of them has
+// label adds the selected labels to the claims of a group. It returns false if one of them has
 // another value for a label.
 func (g *group) label() bool {
 	for _, v := range g.sources {
@@ -88,7 +88,7 @@ func (c *cast) restoredFromMembers(g *group) []*volume {
 }
 
 // memberSource returns the source of a claim that comes from a member of a group. The member has a
-// made-up name, so that a scenario names it by the claim of its volume.
+// generated name, so a scenario refers to it by the claim of its volume.
 func (v *volume) memberSource() map[string]any {
 	namespace, _, _ := strings.Cut(v.claim, "/")
 	if v.restores.source == nil || !strings.HasPrefix(v.restores.source.claim, namespace+"/") {
@@ -121,7 +121,7 @@ func (g *group) manifest() map[string]any {
 	return g.object(groupAPI, "VolumeGroupSnapshot", map[string]any{"volumeGroupSnapshotClassName": g.className(), "source": map[string]any{"selector": selector}})
 }
 
-// groupSteps makes and deletes groups at their times. Old ones are made before the story.
+// groupSteps makes and deletes groups at their times. Old ones are created before the story.
 func (s *Story) groupSteps() (all []step) {
 	for _, g := range s.cast.playedGroups() {
 		all = append(all, g.steps("volumegroupsnapshot", g.manifest())...)

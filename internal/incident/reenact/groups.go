@@ -12,17 +12,18 @@ import (
 // group is a VolumeGroupSnapshot with its content.
 type group struct {
 	taken
-	// selector holds the labels by which it selects claims; nil if it has none, or other terms too.
+	// selector holds the labels by which it selects claims. It is nil if it has none, or if it also
+	// has other terms.
 	selector map[string]string
 	sources  []*volume
 }
 
-// group returns the group with the given names, of which some may be empty; nil if all are.
+// group returns the group with the given names, some of which may be empty; nil if all are.
 func (c *cast) group(keys ...string) *group {
 	return entry(c.groups, &c.groupsInOrder, keys, func() *group { return &group{} })
 }
 
-// uidOfGroup returns the key of the name of a content of a group, or that of a call.
+// uidOfGroup returns the key for the name of a group's content or of its call.
 func uidOfGroup(name string) string {
 	for _, prefix := range []string{"groupsnapcontent-", "groupsnapshot-"} {
 		name = strings.TrimPrefix(name, prefix)
@@ -30,7 +31,7 @@ func uidOfGroup(name string) string {
 	return byUID + name
 }
 
-// takes notes the volumes of a group by their ids.
+// takes records the volumes of a group by their ids.
 func (c *cast) takes(g *group, ids []string) {
 	for _, id := range ids {
 		if v := c.volume(id, "", "", g.driver); v != nil && !slices.Contains(g.sources, v) {
@@ -63,7 +64,7 @@ func (s *Story) createGroup(l *trace.Line) {
 	}
 }
 
-// isMember notes that a snapshot belongs to a group, which makes and deletes it.
+// isMember records that a snapshot belongs to a group, which creates and deletes it.
 func (c *cast) isMember(n *snapshot, g *group, source string) {
 	if n == nil || g == nil {
 		return
@@ -94,7 +95,7 @@ func (s *Story) groupMessage(l *trace.Line, content, rpc string) {
 	}
 }
 
-// groupObject takes a group from its VolumeGroupSnapshot.
+// groupObject reads a group from its VolumeGroupSnapshot.
 func (s *Story) groupObject(l *trace.Line, object map[string]any) {
 	g := s.cast.group(byObject+l.Name, byUID+fields.Text(object, "metadata", "uid"))
 	g.class = cmp.Or(fields.Text(object, "spec", "volumeGroupSnapshotClassName"), g.class)
@@ -104,7 +105,7 @@ func (s *Story) groupObject(l *trace.Line, object map[string]any) {
 	s.lifeOf(g, l, object)
 }
 
-// groupContentObject takes a group from its VolumeGroupSnapshotContent.
+// groupContentObject reads a group from its VolumeGroupSnapshotContent.
 func (s *Story) groupContentObject(l *trace.Line, object map[string]any) {
 	ref := byObject
 	if name := fields.Text(object, "spec", "volumeGroupSnapshotRef", "name"); name != "" {

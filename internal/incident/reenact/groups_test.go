@@ -21,8 +21,9 @@ const (
 	otherClaim    = `{"t":100,"k":"api","ev":"INIT","r":"persistentvolumeclaims","name":"shop/web","obj":{"metadata":{"labels":{"app":"web"}},"spec":{"volumeName":"pvc-9"}}}`
 )
 
-// Given calls, messages or objects of group snapshots, then the scenario makes and deletes the
-// groups at their times, of claims that they select, and leaves their members to them.
+// Given calls, messages or objects of group snapshots, then the scenario creates and deletes the
+// groups at their times. They select the right claims, and the scenario has no separate steps for
+// their members.
 func TestGroupSnapshotsBecomeSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines      []string

@@ -73,7 +73,7 @@ func (s *Story) object(l *trace.Line, object map[string]any) {
 	}
 }
 
-// describe takes the properties of a volume from its PersistentVolume or its claim.
+// describe reads the properties of a volume from its PersistentVolume or its claim.
 func (v *volume) describe(object map[string]any) {
 	if v == nil { // the object has no name
 		return
@@ -95,7 +95,7 @@ func (v *volume) describe(object map[string]any) {
 	}
 }
 
-// pod takes a pod with claims from its object.
+// pod reads a pod with claims from its object.
 func (s *Story) pod(l *trace.Line, object map[string]any) {
 	if uid := fields.Text(object, "metadata", "uid"); uid != "" {
 		s.cast.uids[uid] = l.Name
@@ -124,7 +124,7 @@ func (s *Story) deleted(l *trace.Line) {
 	delete(s.objects, l.R+"/"+l.Name)
 }
 
-// power notes that a node is no longer ready, or ready again.
+// power records that a node is no longer ready, or ready again.
 func (s *Story) power(l *trace.Line, before map[string]any) {
 	was, is := fields.Text(before, "status", "Ready"), fields.Text(l.Patch, "status", "Ready")
 	if l.R != "nodes" || was == "" || is == "" {

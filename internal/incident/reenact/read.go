@@ -18,10 +18,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Story is the content of an imported trace, as far as a scenario plays it.
+// Story is the content of an imported trace that a scenario can reproduce.
 type Story struct {
-	// Command is the command line of a real driver that takes the place of the mock. It gives its
-	// own answers, and provisions the volumes that exist when the story begins.
+	// Command is the command line of a real driver that replaces the mock. It gives its own
+	// answers, and provisions the volumes that exist when the story begins.
 	Command []string
 
 	cast    *cast
@@ -229,7 +229,7 @@ func (s *Story) provisioned(v *volume, at time.Duration) {
 	}
 }
 
-// changed notes that a volume is deleted or expanded, which a change of its claim causes.
+// changed records that a volume is deleted or expanded, because of a change of its claim.
 func (s *Story) changed(v *volume, rpc string, at time.Duration) {
 	switch {
 	case v == nil:
@@ -243,7 +243,7 @@ func (s *Story) changed(v *volume, rpc string, at time.Duration) {
 	}
 }
 
-// nodeExpands is the time after which a kubelet has expanded a mounted volume.
+// nodeExpands is the time in which a kubelet expands a mounted volume.
 const nodeExpands = 3 * time.Minute
 
 // placed notes the nodes of a message.
@@ -280,8 +280,8 @@ const someNode = "node-a"
 // undoes are the calls that follow the end of a pod.
 var undoes = map[string]bool{"NodeUnpublishVolume": true, "NodeUnstageVolume": true, "ControllerUnpublishVolume": true}
 
-// used notes that a volume is used on a node. If no pod is known that uses it there, one is made
-// up: one that ends if the volume is released, otherwise one that begins.
+// used notes that a volume is used on a node. If no known pod uses it there, a pod is invented. It
+// ends there if the volume is released, otherwise it starts.
 func (s *Story) used(v *volume, node, rpc string, at time.Duration, uid string) {
 	if s.cast.on(v, node) {
 		s.release(v, node, rpc, at)
@@ -330,7 +330,7 @@ func (s *Story) restart(l *trace.Line) {
 	}
 }
 
-// finish adds the failures that only messages show: of calls that the trace does not have.
+// finish adds failures that only messages show, because the trace lacks the calls.
 func (s *Story) finish() {
 	for _, d := range s.pending {
 		known := false

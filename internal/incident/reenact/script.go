@@ -9,22 +9,22 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// answers are successive answers of a driver to one call, all alike.
+// answers are successive equal answers of a driver to one call.
 type answers struct {
 	method, node, driver string
 	code, message        string
 	took                 time.Duration // of the first one
 	hangs                bool
 	times                int
-	// after is the end of the call before, or the beginning of the story: the fault begins there.
+	// after is the end of the previous call, or the beginning of the story. The fault begins there.
 	after time.Duration
 	first time.Duration
 }
 
-// isPlain reports whether the driver answered at once with OK, as the mock does by itself.
+// isPlain reports whether the driver answered OK immediately, like the mock itself.
 func (a *answers) isPlain() bool { return a.code == "" && !a.hangs && a.took < slow }
 
-// slow is the duration from which the answer of a call is delayed in the scenario.
+// slow is the duration from which the scenario delays the answer of a call.
 const slow = time.Second
 
 // place identifies the calls that a fault affects.
@@ -35,7 +35,7 @@ type script struct {
 	all     []*answers
 	current map[place]*answers
 	ended   map[place]time.Duration
-	// fromCalls are the calls of which the trace has calls, and not only messages.
+	// fromCalls are the calls that the trace contains as calls, and not only as messages.
 	fromCalls map[place]bool
 }
 

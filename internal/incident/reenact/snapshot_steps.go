@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// played lists the snapshots of the scenario: the snapshots that are made or deleted, and those
-// from which a volume is restored. Groups make their own.
+// played lists the snapshots of the scenario: snapshots that are created or deleted, and those from
+// which a volume is restored. Groups create their members themselves.
 func (c *cast) played() []*snapshot {
 	return slices.DeleteFunc(slices.Clone(c.inOrder), func(n *snapshot) bool {
 		return n.in != nil || n.isOld && n.deleted == 0 && n.restored == 0
 	})
 }
 
-// completeSnapshots makes up the names and sources that the logs lack, and the sizes that fit.
+// completeSnapshots invents the names and sources that the logs lack, and suitable sizes.
 func (s *Story) completeSnapshots(driver string) {
 	for i, n := range s.cast.played() {
 		namespace, name, _ := strings.Cut(n.name, "/")
@@ -43,7 +43,7 @@ func (c *cast) restoredFrom(n *snapshot) []*volume {
 	return slices.DeleteFunc(c.all(), func(v *volume) bool { return v.restores != n })
 }
 
-// dataSource returns the source of a claim, in its own namespace; nil if it has none.
+// dataSource returns the source of a claim, in the claim's namespace; nil if it has none.
 func (v *volume) dataSource() map[string]any {
 	namespace, _, _ := strings.Cut(v.claim, "/")
 	switch {
@@ -81,7 +81,7 @@ func (n *snapshot) manifest() map[string]any {
 	return n.object(snapshotAPI, "VolumeSnapshot", map[string]any{"volumeSnapshotClassName": n.className(), "source": map[string]any{"persistentVolumeClaimName": claim}})
 }
 
-// snapshotSteps makes and deletes snapshots at their times. Old ones are made before the story.
+// snapshotSteps makes and deletes snapshots at their times. Old ones are created before the story.
 func (s *Story) snapshotSteps() (all []step) {
 	for _, n := range s.cast.played() {
 		all = append(all, n.steps("volumesnapshot", n.manifest())...)

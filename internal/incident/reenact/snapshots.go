@@ -12,27 +12,27 @@ import (
 // snapshot is a VolumeSnapshot with its content.
 type snapshot struct {
 	taken
-	// source is the volume with this id and this claim, as far as they are known.
+	// source is the volume with this id and this claim, as far as these are known.
 	source             *volume
 	sourceID, sourceOf string
 	restored           int // volumes made from it
-	// in is the group that makes and deletes it; nil for none.
+	// in is the group that creates and deletes it; nil if there is none.
 	in *group
 }
 
 // The kinds of names of snapshots.
 const (
-	byUID    = "uid:" // of the VolumeSnapshot, which the names of its content and of its call have
+	byUID    = "uid:" // of the VolumeSnapshot: the names of its content and of its call contain it
 	byID     = "id:"  // at the storage
 	byObject = "object:"
 )
 
-// snapshot returns the snapshot with the given names, of which some may be empty; nil if all are.
+// snapshot returns the snapshot with the given names, some of which may be empty; nil if all are.
 func (c *cast) snapshot(keys ...string) *snapshot {
 	return entry(c.snapshots, &c.inOrder, keys, func() *snapshot { return &snapshot{} })
 }
 
-// uidOf returns the key of the name of a content, or that of a call.
+// uidOf returns the key for the name of a content or of a call.
 func uidOf(name string) string {
 	for _, prefix := range []string{"snapcontent-", "snapshot-"} {
 		name = strings.TrimPrefix(name, prefix)
@@ -40,14 +40,14 @@ func uidOf(name string) string {
 	return byUID + name
 }
 
-// copies notes the volume of a snapshot by its id or its claim, of which one may be empty.
+// copies records the volume of a snapshot by its id or its claim, one of which may be empty.
 func (c *cast) copies(n *snapshot, id, claim string) {
 	n.sourceID, n.sourceOf = cmp.Or(id, n.sourceID), cmp.Or(claim, n.sourceOf)
 	n.source = c.volume(n.sourceID, "", n.sourceOf, n.driver)
 }
 
-// snapshotCall takes a snapshot or a group from a call that makes or deletes it, or a volume from
-// it.
+// snapshotCall reads a snapshot or a group from a call that creates or deletes it, or that creates
+// a volume from it.
 func (s *Story) snapshotCall(l *trace.Line, rpc string, made *volume) {
 	switch rpc {
 	case "CreateSnapshot":
@@ -112,7 +112,7 @@ func (s *Story) snapshotMessage(l *trace.Line, content, rpc string) {
 	n.begins(l.At())
 }
 
-// snapshotObject takes a snapshot from its VolumeSnapshot.
+// snapshotObject reads a snapshot from its VolumeSnapshot.
 func (s *Story) snapshotObject(l *trace.Line, object map[string]any) {
 	n := s.cast.snapshot(byObject+l.Name, byUID+fields.Text(object, "metadata", "uid"))
 	namespace, _, _ := strings.Cut(l.Name, "/")
@@ -124,7 +124,7 @@ func (s *Story) snapshotObject(l *trace.Line, object map[string]any) {
 	s.lifeOf(n, l, object)
 }
 
-// contentObject takes a snapshot from its VolumeSnapshotContent.
+// contentObject reads a snapshot from its VolumeSnapshotContent.
 func (s *Story) contentObject(l *trace.Line, object map[string]any) {
 	ref := byObject
 	if name := fields.Text(object, "spec", "volumeSnapshotRef", "name"); name != "" {
@@ -139,7 +139,7 @@ func (s *Story) contentObject(l *trace.Line, object map[string]any) {
 	s.lifeOf(n, l, object)
 }
 
-// living is a snapshot or a group, which has a life.
+// living is a snapshot or a group with its creation and deletion.
 type living interface {
 	begins(at time.Duration)
 	ends(at time.Duration)

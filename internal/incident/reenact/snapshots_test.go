@@ -19,8 +19,8 @@ const (
 	made    = "kind: VolumeSnapshot\n"
 )
 
-// Given calls, messages or objects of snapshots, then the scenario makes and deletes the snapshots
-// at their times, and restores volumes from them.
+// Given calls, messages or objects of snapshots, then the scenario creates and deletes the
+// snapshots at their times, and restores volumes from them.
 func TestSnapshotsBecomeSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines      []string

@@ -11,7 +11,7 @@ import (
 // step is a step at its time.
 type step struct {
 	at   time.Duration
-	rank int // faults come before the actions that meet them
+	rank int // faults come before the actions that they affect
 	text string
 }
 
@@ -94,8 +94,8 @@ func (s *Story) allSteps() (all []step) {
 	return all
 }
 
-// fault returns the fields of the step that gives the answers. A failure is kept if the logs do not
-// show that it was overcome.
+// fault returns the fields of the step that gives the answers. A failure stays active if the logs
+// do not show a later success.
 func (a *answers) fault(n int, isLast bool) map[string]any {
 	f := map[string]any{"name": fmt.Sprintf("%s %d", a.method, n+1), "call": a.method}
 	if !isLast || a.code == "" && !a.hangs {
@@ -118,7 +118,7 @@ func (a *answers) fault(n int, isLast bool) map[string]any {
 	return f
 }
 
-// expectations writes the answers that a run must show as the logs do.
+// expectations writes the answers that must occur in a run as in the logs.
 func (s *Story) expectations(b *strings.Builder) {
 	var lines []string
 	for _, a := range s.script.all {

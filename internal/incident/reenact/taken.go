@@ -12,19 +12,19 @@ import (
 
 // taken holds the fields that a snapshot and a group of snapshots share.
 type taken struct {
-	// name is the name of the object with its namespace; "" if it is not known.
+	// name is the name of the object with its namespace; "" if it is unknown.
 	name, driver, class, policy string
-	// isOld means that it existed before the story; otherwise the story makes it at this time.
+	// isOld means that it existed before the story. Otherwise the story creates it at this time.
 	isOld   bool
 	madeAt  time.Duration
 	deleted time.Duration // 0: it stays
-	polls   int           // answers that it is not ready
+	polls   int           // number of answers without readiness
 }
 
 func (t *taken) common() *taken { return t }
 
-// entry finds the thing with one of the names in known, or adds an old one to known and inOrder;
-// some names may be empty. It returns nil if all names are empty.
+// entry finds the object with one of the names in known, or adds an old one to known and inOrder.
+// Some names may be empty. It returns nil if all names are empty.
 func entry[T interface {
 	comparable
 	common() *taken
@@ -53,7 +53,7 @@ func entry[T interface {
 	return found
 }
 
-// begins notes that it is made during the story.
+// begins records that it is created during the story.
 func (t *taken) begins(at time.Duration) {
 	if t.isOld {
 		t.isOld, t.madeAt = false, at
@@ -68,8 +68,8 @@ func (t *taken) ends(at time.Duration) {
 
 func (t *taken) className() string { return cmp.Or(t.class, "imported") }
 
-// classOf returns the class of a kind and API version, with the parameters that the logs have under
-// the name with a prefix.
+// classOf returns the class with a kind and API version. Its parameters come from the name in the
+// logs that has a prefix.
 func (s *Story) classOf(t *taken, api, kind, prefix string) map[string]any {
 	class := map[string]any{
 		"apiVersion": api, "kind": kind, "metadata": map[string]any{"name": t.className()}, "driver": t.driver,

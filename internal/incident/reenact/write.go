@@ -66,7 +66,7 @@ func (s *Story) Write(w io.Writer, from string) error {
 // someDriver is the driver of logs that do not name it.
 const someDriver = "imported.csi.csisim.dev"
 
-// flow renders a value on one line, as JSON, which is YAML.
+// flow renders a value on one line as JSON, which is valid YAML.
 func flow(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -128,7 +128,7 @@ func plain(text string) string {
 	return strings.Trim(name[:min(len(name), 60)], "-")
 }
 
-// nodes returns the nodes, those with an older kubelet than the newest with its version.
+// nodes returns the nodes. Nodes with an older kubelet than the newest one have its version.
 func (s *Story) nodes() (all []map[string]any) {
 	newest := s.newestRelease()
 	for _, name := range slices.Sorted(maps.Keys(s.cast.nodes)) {
@@ -145,8 +145,8 @@ func (s *Story) nodes() (all []map[string]any) {
 // plane.
 const mostSkew = 3
 
-// newestRelease is the newest release of the kubelets, as that of the control plane is not in the
-// logs. If none is known, it is csisim's.
+// newestRelease is the newest release of the kubelets. It serves as the control plane's release,
+// which the logs lack. If no release is known, it is csisim's.
 func (s *Story) newestRelease() version.Version {
 	if len(s.cast.kubelet) == 0 {
 		return version.Newest
@@ -154,7 +154,7 @@ func (s *Story) newestRelease() version.Version {
 	return slices.Max(slices.Collect(maps.Values(s.cast.kubelet)))
 }
 
-// rpcsOf returns the RPCs that a driver was called with, also as messages show them.
+// rpcsOf returns the RPCs of calls to a driver, including those that only messages show.
 func (s *Story) rpcsOf(driver string) map[string]bool {
 	called := maps.Clone(s.cast.methods[driver])
 	if called == nil {
@@ -193,7 +193,7 @@ func (s *Story) mock(driver string) map[string]any {
 	return options
 }
 
-// givenObjects are the objects before the first step: classes, and volumes that exist already.
+// givenObjects are the objects before the first step: classes, and existing volumes.
 func (s *Story) givenObjects() (all []map[string]any) {
 	for _, namespace := range s.namespaces() {
 		all = append(all, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace}})

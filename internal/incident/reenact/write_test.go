@@ -16,7 +16,8 @@ const (
 	nodeB  = `{"t":1000,"k":"api","ev":"ADDED","r":"nodes","name":"node-b","obj":{"status":{"kubeletVersion":"v1.29.0"}}}`
 )
 
-// Given nodes with known releases, then the scenario has the newest one, and those of older nodes.
+// Given nodes with known releases, then the scenario has the newest release, and the releases of
+// older nodes.
 func TestAScenarioHasTheReleasesOfTheNodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines []string

@@ -1,3 +1,3 @@
-// Package timeline brings the facts of many logs into one order, on disk if they are many, and
-// writes them as a trace.
+// Package timeline sorts the facts of many logs by time, on disk if there are many, and writes them
+// as a trace.
 package timeline

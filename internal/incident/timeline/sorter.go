@@ -12,17 +12,17 @@ import (
 	"time"
 )
 
-// Place is the number of a place with a clock of its own, from 0.
+// Place is the number, from 0, of a place with a separate clock.
 type Place int
 
-// entry is a fact: the fields of its line without those that depend on the others.
+// entry is a fact: the fields of its line, except those that depend on other lines.
 type entry struct {
 	at    int64 // ns since 1970, by the clock of its place
 	place Place
 	body  []byte
 }
 
-// Sorter sorts facts by time. It keeps few of them in memory, the others in a temporary file.
+// Sorter sorts facts by time. It keeps few of them in memory, and the others in a temporary file.
 type Sorter struct {
 	// Room is the number of bytes in memory. Default: 24 MB.
 	Room int
@@ -43,7 +43,7 @@ type segment struct {
 
 const usualRoom = 24 << 20
 
-// perEntry is the memory of a fact besides its text.
+// perEntry is the memory of a fact in addition to its text.
 const perEntry = 64
 
 // Add adds a fact. The body is the text of a line's fields, without braces.
@@ -59,8 +59,8 @@ func (s *Sorter) Add(at time.Time, place Place, body []byte) error {
 // Len is the number of facts.
 func (s *Sorter) Len() int { return s.count }
 
-// sort orders the facts in memory by place and time. Facts of one time stay in the order of their
-// lines.
+// sort orders the facts in memory by place and time. Facts with the same time keep the order of
+// their lines.
 func (s *Sorter) sort() {
 	slices.SortStableFunc(s.kept, func(a, b entry) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.at, b.at)) })
 }
@@ -73,7 +73,7 @@ func (s *Sorter) spill() error {
 			return fmt.Errorf("make a temporary file: %w", err)
 		}
 		s.file = file
-		_ = os.Remove(file.Name()) // it stays until it is closed
+		_ = os.Remove(file.Name()) // it exists until it is closed
 	}
 	s.sort()
 	to := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.written), 1<<20)
