@@ -68,7 +68,8 @@ func (a *answer) isPretty() bool {
 	return a.media.info.PrettySerializer != nil && a.media.params["pretty"] == "1"
 }
 
-// lateAnswer starts the response with its first byte: until then it can be replaced by another.
+// lateAnswer starts the response only with its first byte, so until then another response can
+// replace it.
 type lateAnswer struct {
 	*answer
 	code  int

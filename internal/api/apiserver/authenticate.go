@@ -107,8 +107,8 @@ func refused(err error) error { return fmt.Errorf("[%w, %w]", errNoToken, err) }
 // leeway is the tolerated difference between clocks.
 const leeway = time.Minute
 
-// stillGood checks that a token has not expired and is valid already, and that its account and the
-// object that it is bound to still exist.
+// stillGood checks that a token has not expired and is already valid. Its account and the object to
+// which it is bound must still exist.
 func (s *Server) stillGood(claims kind.TokenClaims) error {
 	now := s.store.Now()
 	switch {
@@ -139,7 +139,7 @@ func (s *Server) stillGood(claims kind.TokenClaims) error {
 	return boundTo[*corev1.Node](s, "node", "", bound.Node, now)
 }
 
-// boundTo checks that an object that a token is bound to still exists.
+// boundTo checks that the object to which a token is bound still exists.
 func boundTo[T store.Object](s *Server, kind, namespace string, subject *kind.TokenSubject, now time.Time) error {
 	if subject == nil {
 		return nil

@@ -140,9 +140,9 @@ func (a *accounts) renew() {
 	a.admin("POST", robots, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: robot}}")
 }
 
-// Pods may start before the default account of their namespace is created, for example in a
-// scenario that runs before a live cluster serves clients. Their tokens are valid nevertheless,
-// before and after.
+// Pods may start before the default account of their namespace is created, for example if a
+// scenario runs before a live cluster serves clients. Their tokens are valid nevertheless, before
+// and after.
 func TestATokenThatIsOlderThanItsDefaultAccountIsGood(t *testing.T) {
 	a := newAccounts(t)
 	issued, err := kind.IssueToken(a.store, store.Key{Namespace: "default", Name: "default"}, &authenticationv1.TokenRequest{})

@@ -28,10 +28,10 @@ type Authorizer interface {
 	// Rules returns the permissions of a user in a namespace. The error gives the reason if the
 	// list may be incomplete.
 	Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, complete bool, err error)
-	// Admit rejects a write for its user and its content.
+	// Admit rejects a write because of its user or its content.
 	Admit(UserWrite) error
-	// Grant rejects a write that would grant permissions that its author lacks. old is the object
-	// that obj replaces, nil for a new object.
+	// Grant rejects a write that grants permissions that its author lacks. old is the object that
+	// obj replaces; nil for a new object.
 	Grant(author authenticationv1.UserInfo, obj, old store.Object) error
 }
 
@@ -54,7 +54,7 @@ func (s *Server) AuthorizeBy(a Authorizer) { s.authorizer = a }
 // anonymous is the user of a request without a token, if there is an authorizer.
 var anonymous = authenticationv1.UserInfo{Username: "system:anonymous", Groups: []string{"system:unauthenticated"}}
 
-// authorize rejects a request that its user has no permission for.
+// authorize rejects a request for which its user has no permission.
 func (q *request) authorize() error {
 	if q.server.authorizer == nil {
 		return nil
@@ -84,8 +84,8 @@ func (q *request) allowedTo(verb string) error {
 }
 
 // mayWrite checks the permissions that a write needs beside the verb of the request. An update or a
-// patch that creates an object needs create, and no write may grant permissions that its author
-// lacks.
+// patch that creates an object needs the permission to create it. No write may grant permissions
+// that its author lacks.
 func (q *request) mayWrite(obj, old store.Object) error {
 	if q.server.authorizer == nil {
 		return nil

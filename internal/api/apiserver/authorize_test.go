@@ -181,8 +181,8 @@ func TestReviewsAnswerByTheRoles(t *testing.T) {
 	assert.Empty(t, r.missing.Manifest(), "a question is no request")
 }
 
-// Missing rules are listed for the role that could have them, as YAML that can be pasted below its
-// rules.
+// Missing rules are listed for the role that could contain them, as YAML that can be pasted below
+// its rules.
 func TestMissingRulesAreListedByRole(t *testing.T) {
 	r := newRuled(t,
 		`ClusterRole runner: {apiGroups: [""], resources: [pods], verbs: [get]}`, "ClusterRoleBinding runner",
@@ -213,7 +213,7 @@ func TestMissingRulesAreListedByRole(t *testing.T) {
 }
 
 // Given a program that sends requests before the roles of its folder are applied, when they are
-// applied, then only the permissions that the roles lack are reported as missing.
+// applied, then only permissions that the roles lack are reported as missing.
 func TestRulesOfARoleThatIsAppliedLateAreNotMissing(t *testing.T) {
 	r := newRuled(t)
 	r.asks("GET", "/api/v1/nodes", "")

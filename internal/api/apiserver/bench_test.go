@@ -50,7 +50,7 @@ func ways(b *testing.B, run func(b *testing.B, client *kubernetes.Clientset)) {
 
 func cpuTime() time.Duration {
 	var used syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail for the own process
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // it cannot fail for the current process
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 

@@ -25,7 +25,7 @@ import (
 
 // noneLeft checks that a test ends all goroutines that it starts.
 func noneLeft(t *testing.T) {
-	before := goleak.IgnoreCurrent() // tests that run beside this one
+	before := goleak.IgnoreCurrent() // tests that run in parallel to this one
 	t.Cleanup(func() { goleak.VerifyNone(t, before) })
 }
 
@@ -40,7 +40,7 @@ func label(t *testing.T, s *store.Store, n int) {
 }
 
 // The server does not wait for a watcher that does not read, and does not keep missed events for
-// ever: when the history has moved past its version, the watcher must start again.
+// ever. When the history has moved past its version, the watcher must start again.
 func TestASlowWatcherMustStartAgain(t *testing.T) {
 	noneLeft(t)
 	s := kind.NewStore(store.Options{})

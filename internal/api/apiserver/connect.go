@@ -53,9 +53,9 @@ func (q *request) streamOptions(terminal bool) StreamOptions {
 	return StreamOptions{Stdin: q.isSet("stdin"), Stdout: q.isSet("stdout"), Stderr: q.isSet("stderr") && !terminal, Terminal: terminal}
 }
 
-// enter finds the container that a client connects to; nil if the request was answered. It reports
-// errors in the order of the real server: the pod, its container, its node, the request, and last
-// those of the node.
+// enter finds the container to which a client connects; nil if it has already answered the request.
+// It reports errors in the order of the real server: the pod, its container, its node, the request,
+// and finally errors of the node.
 func (q *request) enter(o StreamOptions) (spec *corev1.Container, inside Container, err error) {
 	var refused error
 	err = q.exclusively(func() error {
@@ -115,7 +115,7 @@ func (q *request) forward() error {
 	return nil
 }
 
-// reachable rejects a request that is no connection, and one to a pod that cannot be reached.
+// reachable rejects a request that does not open a connection, and a request to an unreachable pod.
 func (q *request) reachable(pod *corev1.Pod) error {
 	switch {
 	case pod.Spec.NodeName == "":
@@ -133,7 +133,8 @@ func (q *request) refusedByNode(err error) {
 	http.Error(q.answer.w, err.Error(), http.StatusInternalServerError)
 }
 
-// ports returns the ports of a connection over a WebSocket; other connections name them later.
+// ports returns the ports of a connection over a WebSocket. Other connections name their ports
+// later.
 func (q *request) ports() (ports []int32, err error) {
 	for _, list := range q.query["ports"] {
 		for text := range strings.SplitSeq(list, ",") {
@@ -153,8 +154,8 @@ func (q *request) isSet(name string) bool {
 	return len(values) > 0 && values[0] != "0" && !strings.EqualFold(values[0], "false")
 }
 
-// containerOf returns the container of a pod with a name, which may be omitted if there is only
-// one.
+// containerOf returns the container with a name in a pod. The name may be omitted if there is only
+// one container.
 func containerOf(pod *corev1.Pod, name string) (*corev1.Container, error) {
 	all := slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers)
 	for _, c := range pod.Spec.EphemeralContainers {

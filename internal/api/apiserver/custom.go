@@ -107,8 +107,8 @@ func (o *customKind) new() store.Object {
 	return obj
 }
 
-// form returns the conversion of the kind: objects are stored in one version and shown in each with
-// its current defaults.
+// form returns the conversion of the kind. Objects are stored in one version, and shown in each
+// version with its current defaults.
 func (o *customKind) form(stored *definition.Version) *kind.Form {
 	return &kind.Form{
 		New: o.new,

@@ -50,7 +50,7 @@ func typesOf(versions ...*servedKind) (typeConverter, error) {
 	return types, nil
 }
 
-// resetOwn returns the fields that a write of a part of a custom resource cannot set.
+// resetOwn returns the fields that a write to a part of a custom resource cannot set.
 func resetOwn(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	reset := fieldpath.NewSet(fieldpath.MakePathOrDie("status"))
 	if what == statusPart {

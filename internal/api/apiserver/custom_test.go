@@ -293,8 +293,7 @@ func TestKindsWithoutTypesInClientGo(t *testing.T) {
 	assert.Len(t, c.say("GET", definitionsPath, "", "").field("items"), 1)
 }
 
-// Reviews of permissions and of the own user, without an authorizer: every user has all
-// permissions.
+// Reviews of permissions and of the user, without an authorizer: every user has all permissions.
 func TestReviews(t *testing.T) {
 	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
 	answer := c.post("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
@@ -315,7 +314,8 @@ func TestReviews(t *testing.T) {
 	assert.Contains(t, answer.text, "subjectaccessreviews")
 }
 
-// Built-in kinds that have definitions in a real cluster are shown with the columns of those.
+// Built-in kinds that have definitions in a real cluster are shown with the columns of these
+// definitions.
 func TestColumnsOfSnapshots(t *testing.T) {
 	c := converse(t)
 	c.post("/apis/snapshot.storage.k8s.io/v1/volumesnapshotclasses",

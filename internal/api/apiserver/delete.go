@@ -90,7 +90,7 @@ func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
 	return &o, invalidOptions("DeleteOptions", validation.ValidateDeleteOptions(&o))
 }
 
-// decodeDeleteOptions decodes the options without the scheme: they may have the version of the
+// decodeDeleteOptions decodes the options without the scheme. They may have the version of the
 // resource, which may have no Go type.
 func (q *request) decodeDeleteOptions(body []byte, o *metav1.DeleteOptions) error {
 	info, err := q.bodySerializer()

@@ -12,8 +12,8 @@ import (
 
 var endOfLine = []byte("\n")
 
-// encodings caches the encoded text of each current object, made at its first use: a stored object
-// never changes, and the same text serves answers, lists and all watches.
+// encodings caches the encoded text of each current object at its first use. A stored object never
+// changes, and the same text serves answers, lists and all watches.
 type encodings struct {
 	lock sync.RWMutex
 	of   map[store.Object]*encoding
@@ -47,7 +47,7 @@ func (e *encodings) learn(c store.Commit) {
 }
 
 // know adds entries for objects. Its caller has exclusive access to the store, and has just read
-// them from it.
+// the objects from it.
 func (e *encodings) know(objects []store.Object) {
 	e.lock.Lock()
 	defer e.lock.Unlock()

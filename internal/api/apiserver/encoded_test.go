@@ -24,7 +24,7 @@ func reencoded(t *testing.T, mediaType string, text []byte) string {
 	require.True(t, ok)
 	obj, kind, err := info.Serializer.Decode(text, nil, nil)
 	require.NoError(t, err, "%s", text)
-	obj.GetObjectKind().SetGroupVersionKind(*kind) // in protobuf only the envelope has it
+	obj.GetObjectKind().SetGroupVersionKind(*kind) // in protobuf only the envelope contains it
 	var again bytes.Buffer
 	require.NoError(t, info.Serializer.Encode(obj, &again))
 	return again.String()
@@ -69,7 +69,7 @@ func TestTextsFollowTheirObjects(t *testing.T) {
 	assert.Contains(t, ask(server, "GET", claims, "", nil).Body.String(), `"deletionTimestamp"`)
 }
 
-// The other version of a stored kind has bookmarks of its own.
+// The other version of a stored kind has separate bookmarks.
 func TestEventsOfBothGroupsAreWatchedWithBookmarks(t *testing.T) {
 	c := converse(t)
 	c.post("/api/v1/namespaces/default/events",

@@ -11,12 +11,12 @@ import (
 )
 
 // maxHistory bounds the number of writes that are kept. A watch from an older version must start
-// again, as with the real server when its window is full.
+// again, like on a real server with a full window.
 const maxHistory = 10_000
 
 // history is the log of recent writes, from which watches are served and lists of past versions are
-// computed. Its commits are written with exclusive access to the store; the lock protects watches,
-// which read them without that.
+// computed. Its commits are written with exclusive access to the store. The lock protects watches,
+// which read commits without that access.
 type history struct {
 	lock    sync.Mutex
 	commits []store.Commit

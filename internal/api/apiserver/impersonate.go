@@ -23,7 +23,7 @@ const (
 	extraPrefix         = "Impersonate-Extra-"
 )
 
-// impersonate makes the request one of the user in its headers, if the request's own user may
+// impersonate turns the request into one of the user in its headers, if the request's own user may
 // impersonate that user. [k8s.io/apiserver/pkg/endpoints/filters WithImpersonation]
 func (q *request) impersonate() error {
 	name, groups, uid := q.Header.Get("Impersonate-User"), q.Header.Values("Impersonate-Group"), q.Header.Get("Impersonate-Uid")

@@ -9,8 +9,8 @@ import (
 
 const nodesPath = "/api/v1/nodes"
 
-// A request with Impersonate-User is answered as one of that user, so that roles can be tested.
-// [k8s.io/apiserver/pkg/endpoints/filters/impersonation]
+// A request with Impersonate-User is answered as a request of that user, so that roles can be
+// tested. [k8s.io/apiserver/pkg/endpoints/filters/impersonation]
 func TestARequestIsAnsweredAsTheUserThatItImpersonates(t *testing.T) {
 	r := newRuled(t,
 		`ClusterRole reader: {apiGroups: [""], resources: [nodes], verbs: [list]}`, "ClusterRoleBinding reader")

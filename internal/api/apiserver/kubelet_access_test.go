@@ -57,9 +57,8 @@ func message(answer said) string {
 	return answer.field("message").(string)
 }
 
-// C-API-1: the Node authorizer lets a kubelet read objects that are related to its node. Subtests
-// are after
-// [plugin/pkg/auth/authorizer/node node_authorizer_test.go TestNodeAuthorizer,
+// C-API-1: the Node authorizer permits a kubelet to read objects that are related to its node.
+// Subtests are after [plugin/pkg/auth/authorizer/node node_authorizer_test.go TestNodeAuthorizer,
 // TestNodeAuthorizerSharedResources].
 func TestAKubeletReadsObjectsRelatedToItsNode(t *testing.T) {
 	k := newKubelets(t)
@@ -99,8 +98,9 @@ func TestAKubeletReadsObjectsRelatedToItsNode(t *testing.T) {
 		message(k.of("a", "DELETE", nodesPath+"/b", "")))
 }
 
-// C-API-2: NodeRestriction lets a kubelet write its own objects, and no labels or taints that steer
-// pods. [plugin/pkg/admission/noderestriction admission_test.go Test_nodePlugin_Admit]
+// C-API-2: NodeRestriction permits a kubelet to write its own objects, but no labels or taints that
+// influence scheduling. [plugin/pkg/admission/noderestriction admission_test.go
+// Test_nodePlugin_Admit]
 func TestAKubeletWritesItsOwnObjects(t *testing.T) {
 	k := newKubelets(t)
 	const claimStatus = "/api/v1/namespaces/default/persistentvolumeclaims/claim/status"

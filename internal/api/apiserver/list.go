@@ -105,7 +105,8 @@ func (q *request) selected(o listOptions) []store.Object {
 	return objects
 }
 
-// stateAt returns the objects at a past version: the current ones with the later writes reversed.
+// stateAt returns the objects at a past version. It starts with the current objects and reverts the
+// later writes.
 func (q *request) stateAt(revision uint64) ([]store.Object, error) {
 	commits, _, _, err := q.server.history.since(revision)
 	if err != nil {

@@ -63,11 +63,12 @@ func (q *request) log() error {
 	switch {
 	case err != nil:
 		return err
-	case !assigned: // there is no node to ask
+	case !assigned: // there is no node to read it from
 		q.answer.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	// The first text, or its end, starts the answer with 200: an earlier error has its own status.
+	// The first text, or its end, starts the answer with 200. An error before that has its own
+	// status.
 	q.answer.w.Header().Set("Content-Type", "text/plain")
 	if log.File == "" {
 		_, err := io.WriteString(q.answer.w, log.Text)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// stampedReader reads a log with the time before each line. The times are in a second file, which
-// has a line's time before the log has the line.
+// stampedReader reads a log with the time before each line. The times are in a second file. It
+// contains a line's time before the log contains the line.
 type stampedReader struct {
 	log    io.Reader
 	at     int64 // offset of the next byte of the log
 	stamps *bufio.Reader
 	next   stamp
-	left   bytes.Buffer // stamped, and not yet read
+	left   bytes.Buffer // stamped, but not read yet
 	buffer []byte
 }
 
@@ -41,7 +41,7 @@ func (r *stampedReader) peek() {
 	}
 	line, err := r.stamps.ReadString('\n')
 	if err != nil {
-		return // there is none yet: stamps are written as whole lines
+		return // there is none yet: stamps are written as complete lines
 	}
 	offset, time, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 	r.next.offset, err = strconv.ParseInt(offset, 10, 64)

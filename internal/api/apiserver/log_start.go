@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// logStart returns where the requested part of a log begins: at its last lines, and at none before
-// a time.
+// logStart returns the start of the requested part of a log. This part has a number of last lines,
+// and none that was written before a time.
 func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (start int64, err error) {
 	if o.TailLines == nil && o.SinceTime == nil {
 		return 0, nil
@@ -64,7 +64,7 @@ func tailStart(log io.ReadSeeker, size, lines int64) (int64, error) {
 	return 0, nil
 }
 
-// firstSince returns the offset of the first line that was written at a time or later; none if
+// firstSince returns the offset of the first line that was written at or after a time; none if
 // there is no such line.
 func firstSince(stamps io.Reader, since time.Time, none int64) (int64, error) {
 	for lines := bufio.NewReader(stamps); ; {

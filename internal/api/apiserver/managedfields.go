@@ -29,8 +29,8 @@ var converter = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(scheme.Scheme)
 })
 
-// versionsOf returns all versions of a built-in kind: fields are owned in one of them and looked up
-// in another.
+// versionsOf returns all versions of a built-in kind. Fields may be owned in one version and looked
+// up in another.
 func versionsOf(k *servedKind) (all []*servedKind) {
 	for _, other := range builtIn() {
 		if other.res == k.res {
@@ -51,7 +51,7 @@ func (k *servedKind) converter() (typeConverter, error) {
 	return converter(), nil
 }
 
-// fieldManagers has the managers made so far: each is for one part of one kind, and serves all
+// fieldManagers has the managers created so far. Each is for one part of one kind, and serves all
 // servers.
 var fieldManagers sync.Map
 
@@ -85,7 +85,7 @@ type noDefaults struct{}
 
 func (noDefaults) Default(runtime.Object) {}
 
-// resetFields returns the fields that a write of a part cannot set, and thus not own.
+// resetFields returns the fields that a write to a part cannot set, and therefore cannot own.
 func resetFields(k *servedKind, what part) map[fieldpath.APIVersion]fieldpath.Filter {
 	other := "status"
 	if what == statusPart {
@@ -141,8 +141,8 @@ func sameButTimes(obj, old store.Object) bool {
 	return equality.Semantic.DeepEqual(obj, old)
 }
 
-// timed sets the store's time in the entries that a write made or changed: the library uses the
-// machine's clock.
+// timed sets the store's time in the entries that a write made or changed, because the library uses
+// the machine's clock.
 func (o *managedFields) timed(entries, before []metav1.ManagedFieldsEntry) []metav1.ManagedFieldsEntry {
 	known := map[string]*metav1.Time{}
 	for _, e := range before {

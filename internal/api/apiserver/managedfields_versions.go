@@ -13,11 +13,11 @@ import (
 
 // To find the owners of fields, the library checks objects against their schema, builds objects of
 // values to read their version, and copies objects that already have the wanted version. That is
-// most of the cost of a write, and has no use here: stored objects have Go types, and nearly all
+// most of the cost of a write, and unnecessary here: stored objects have Go types, and nearly all
 // fields of a kind are owned in one version.
 
-// thriftyTypes check only the bodies of clients, and build objects of values only if more than
-// their version is needed.
+// thriftyTypes check only request bodies, and build objects of values only if they need more than
+// the version.
 type thriftyTypes struct {
 	typeConverter
 	known *sync.Map // of kinds, the typed.ParseableType
@@ -76,8 +76,8 @@ func (u *unmade) text(field string) string {
 // DeepCopyObject returns the object itself: a value never changes.
 func (u *unmade) DeepCopyObject() runtime.Object { return u }
 
-// thriftyVersions convert objects, and do not copy those that already have the version: callers do
-// not modify them.
+// thriftyVersions convert objects, but do not copy those that already have the version, because
+// callers do not modify them.
 type thriftyVersions struct{ *runtime.Scheme }
 
 func (v thriftyVersions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {

@@ -51,7 +51,7 @@ func serializerOf(mediaType string) runtime.SerializerInfo {
 	panic("apiserver: client-go has no serializer for " + mediaType)
 }
 
-// views are the kinds that any object or list can be converted to, each with its versions.
+// views are the kinds to which any object or list can be converted, each with its versions.
 var views = map[string][]string{
 	"Table":                     {"v1", "v1beta1"},
 	"PartialObjectMetadata":     {"v1", "v1beta1"},
@@ -59,7 +59,7 @@ var views = map[string][]string{
 }
 
 // negotiate picks the first form that a client accepts and the server has. If the media type is
-// available but not the kind, the real server has another message.
+// available but the kind is not, the real server has another message.
 func negotiate(accept string, offered []string, objects bool) (mediaTypeOptions, error) {
 	if accept == "" {
 		return plainJSON, nil

@@ -17,8 +17,8 @@ const openAPIRoot = "/openapi/v3"
 // object is a JSON object of a document.
 type object = map[string]any
 
-// serveOpenAPI answers with the index of the documents, or one of them: clients read there the
-// fields of a kind, and how patches merge its lists.
+// serveOpenAPI answers with the index of the documents, or with one of them. They contain the
+// fields of each kind, and how patches merge its lists.
 func (q *request) serveOpenAPI() error {
 	name := strings.Trim(strings.TrimPrefix(q.URL.Path, openAPIRoot), "/")
 	if name == "" {

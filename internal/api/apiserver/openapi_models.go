@@ -114,7 +114,7 @@ func swaggerDocs(t reflect.Type) map[string]string {
 	return nil
 }
 
-// described adds a description; a reference cannot have one beside it.
+// described adds a description. A reference cannot have a description beside it.
 func described(property object, text string) object {
 	if ref, ok := property["$ref"]; ok {
 		return object{"allOf": []object{{"$ref": ref}}, "default": object{}, "description": text}

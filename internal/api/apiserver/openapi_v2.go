@@ -17,8 +17,8 @@ const (
 	typeSwagger   = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 )
 
-// serveSwagger answers with the OpenAPI v2 document of all kinds. kubectl requests it for kinds
-// that no v3 document has, before it reports that the kind does not exist.
+// serveSwagger answers with the OpenAPI v2 document of all kinds. Before kubectl reports that a
+// kind does not exist, it requests this document.
 func (q *request) serveSwagger() error {
 	document := q.server.kinds().swagger(q.server.options.Version().String())
 	if !strings.Contains(q.Header.Get("Accept"), "proto-openapi.spec.v2") {
@@ -95,7 +95,7 @@ func olderOperation(op object) object {
 
 // schemaIn returns the schema of content, which is the same in all its media types.
 func schemaIn(content object) object {
-	for _, form := range content["content"].(object) { // any order: there is one
+	for _, form := range content["content"].(object) { // any order: there is only one
 		return olderSchema(form.(object)["schema"].(object))
 	}
 	return object{}

@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// ordered is a value of a script that keeps the order of its keys, in which the server may have to
-// report mistakes.
+// ordered is a value of a script that keeps the order of its keys. The server may have to report
+// mistakes in this order.
 type ordered struct{ *yaml.Node }
 
 func (o *ordered) UnmarshalYAML(n *yaml.Node) error {

@@ -8,8 +8,8 @@ import (
 	"runtime/debug"
 )
 
-// errPanicked means that a request has caused a panic in a library. Other clients must not suffer,
-// nor the simulation, which owns the store.
+// errPanicked means that a request has caused a panic in a library. This must not affect other
+// clients or the simulation, which owns the store.
 var errPanicked = errors.New("the request caused a panic")
 
 // panicked is the real server's message.

@@ -28,8 +28,8 @@ var patchTypes = []types.PatchType{
 	types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyYAMLPatchType,
 }
 
-// customPatchTypes are the types of patches for custom kinds: without a Go type it is unknown how
-// lists are merged.
+// customPatchTypes are the types of patches for custom kinds. Without a Go type the merging of
+// lists is undefined.
 var customPatchTypes = []types.PatchType{types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType}
 
 func texts[T ~string](values []T) (all []string) {

@@ -69,8 +69,7 @@ func firstPort(pod *corev1.Pod) string {
 	return "80"
 }
 
-// passOn makes another server answer the request, at an address of the cluster, without
-// credentials.
+// passOn forwards the request to another server, at an address of the cluster, without credentials.
 func (q *request) passOn(to *url.URL, address string) {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return q.server.options.Nodes.Dial(ctx, address)

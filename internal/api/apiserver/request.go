@@ -90,8 +90,8 @@ func (q *request) serve() error {
 	return q.dispatch()
 }
 
-// checkNames rejects names in a path that objects cannot have: in the store of the real server they
-// would lead elsewhere. An update decodes its body first.
+// checkNames rejects names in a path that objects cannot have. In the real server's store, their
+// paths would lead to other objects. An update decodes its body first.
 func (q *request) checkNames() error {
 	if mistakes := content.IsPathSegmentName(q.info.name); len(mistakes) > 0 {
 		return badRequest("Name parameter invalid: %q: %s", q.info.name, strings.Join(mistakes, ";"))

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// A client creates a review to ask a question; nothing is stored.
+// A review is only a question of a client: creating it stores nothing.
 
 // review is one kind of review.
 type review struct {

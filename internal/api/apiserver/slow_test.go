@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A watch over HTTP/2 stays open while nothing happens, also for longer than a client may leave
+// A watch over HTTP/2 stays open while nothing happens, even for longer than a client may leave
 // events unread.
 func TestAnIdleWatchStaysOpen(t *testing.T) {
 	noneLeft(t)
@@ -48,9 +48,9 @@ func TestAnIdleWatchStaysOpen(t *testing.T) {
 	}
 }
 
-// A watcher that does not read is closed when the buffers between it and the server are full, as in
-// the real server's watch cache. Writers do not wait for it, and watchers that read receive all
-// events.
+// The server closes the watch of a client that does not read when the buffers between them are
+// full, like the real server's watch cache. Writers do not wait for it, and watchers that read
+// receive all events.
 func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 	noneLeft(t)
 	const patience = 2 * time.Second // a busy machine may delay the watcher that reads
@@ -95,7 +95,7 @@ func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, answer.Code)
 	}
 	assert.Equal(t, 40, <-added)
-	time.Sleep(patience + time.Second) // of the real clock: it has passed for all
+	time.Sleep(patience + time.Second) // of the real clock: it has expired for all of them
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		all, err := io.ReadAll(c)

@@ -27,7 +27,8 @@ type Nodes interface {
 	// Container returns the running instance of a container.
 	Container(pod *corev1.Pod, container string) (Container, error)
 	// Page returns the answer of the server in a node's kubelet; nil if it has no such page. The
-	// error says why the port cannot be reached; an error without text comes from the kubelet.
+	// error gives the reason why the port cannot be reached. An error without text comes from the
+	// kubelet.
 	Page(node, port, path string) (*Page, error)
 	// Port returns a dialer for a port of a pod's loopback.
 	Port(pod *corev1.Pod) (Dial, error)
@@ -77,7 +78,7 @@ func (e *ExitError) ExitStatus() int { return e.Code }
 // StreamOptions are the streams of a client.
 type StreamOptions struct {
 	Stdin, Stdout, Stderr bool
-	Terminal              bool // standard output has both streams, and there are sizes
+	Terminal              bool // standard output contains both streams, and a terminal has sizes
 }
 
 // ServeStreams enables exec, attach and portforward, which the server refuses by default. It must

@@ -76,7 +76,7 @@ func (q *request) serveSub(name string) error {
 }
 
 // readNew reads the options and the body of a request that creates an object of another kind than
-// its path.
+// that of its path.
 func (q *request) readNew(into store.Object, wanted schema.GroupVersionKind) (writeOptions, error) {
 	options, err := q.createOptions()
 	if err != nil {

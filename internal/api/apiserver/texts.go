@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// inTexts reports whether an answer can be assembled from the texts of objects: they are requested
-// without conversion, in compact JSON or in protobuf.
+// inTexts reports whether an answer can be assembled from the texts of objects. This requires
+// compact JSON or protobuf, without a conversion.
 func (q *request) inTexts() bool {
 	m := q.answer.media
 	return m.as == "" && (m.info.MediaType == typeProtobuf || m.info.MediaType == typeJSON && !q.answer.isPretty())

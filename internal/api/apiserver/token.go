@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/api/kind"
 )
 
-// signingKey is made with the first token, and is the same for all servers of the process.
+// signingKey is created with the first token, and shared by all servers of the process.
 var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
@@ -58,7 +58,7 @@ func (q *request) issueToken() error {
 	return q.answer.encoded(http.StatusCreated, issued)
 }
 
-// SignToken makes a token that the servers of this process accept as that of a service account.
+// SignToken creates a token that the servers of this process accept as a service account's token.
 func SignToken(claims kind.TokenClaims) (string, error) {
 	key, err := signingKey()
 	if err != nil {
@@ -82,8 +82,8 @@ func SignToken(claims kind.TokenClaims) (string, error) {
 	return text + "." + base64.RawURLEncoding.EncodeToString(signature), nil
 }
 
-// readToken returns the claims of a token. known is false for a text that is no token of a service
-// account, signed for a token of another signer.
+// readToken returns the claims of a token. known is false if the text is not a service account's
+// token. signed is false if another key signed the token.
 func readToken(token string) (claims kind.TokenClaims, known, signed bool, err error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -63,7 +63,7 @@ func (q *request) watch(o listOptions) error {
 	defer w.noDeadline()
 	w.begin()
 	if o.ResourceVersion == "" && w.duration() < 0 {
-		return nil // its timeout has passed before the current state is known
+		return nil // its timeout has expired before the current state is known
 	}
 	for _, obj := range present {
 		if err := w.send(watch.Added, obj); err != nil {
@@ -102,7 +102,7 @@ func (w *watcher) flush() {
 	w.noDeadline()
 }
 
-// follow sends events until the timeout, or until the client has closed the connection.
+// follow sends events until the timeout, or until the client closes the connection.
 func (w *watcher) follow() {
 	end := time.NewTimer(w.duration())
 	defer end.Stop()
@@ -219,7 +219,7 @@ func (w *watcher) sendEncoded(event watch.EventType, obj runtime.Object) error {
 	return w.frame(event, text.Bytes())
 }
 
-// frame writes one event: in JSON a line, in protobuf the length in four bytes before it.
+// frame writes one event: a line in JSON, or in protobuf a message after its length in four bytes.
 func (w *watcher) frame(event watch.EventType, text []byte) (err error) {
 	var frame []byte
 	switch w.answer.media.info.MediaType {
@@ -246,8 +246,8 @@ func (w *watcher) deadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Now().Add(w.server.options.WatchPatience))
 }
 
-// noDeadline ends the deadline of events that were sent. In HTTP/2 it would reset the stream of an
-// idle watch, too: the timer of net/http does not depend on a pending write.
+// noDeadline ends the deadline of events that were sent. In HTTP/2 it would reset the stream even
+// of an idle watch, because the timer of net/http does not depend on a pending write.
 func (w *watcher) noDeadline() {
 	_ = http.NewResponseController(w.answer.w).SetWriteDeadline(time.Time{})
 }

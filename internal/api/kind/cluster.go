@@ -24,8 +24,8 @@ type options struct {
 // has reports whether the API server behaves as after a change.
 func (o options) has(c version.Change) bool { return o.release == nil || o.release().Has(c) }
 
-// NoServiceAccounts leaves the serviceAccountName of pods unchanged. By default a pod without one
-// runs as "default".
+// NoServiceAccounts leaves the serviceAccountName of pods unchanged. By default a pod without an
+// account runs as "default".
 func NoServiceAccounts(o *options) { o.noServiceAccounts = true }
 
 // TaintNewNodes gives new nodes the not-ready taint, as the API server does. By default they get no

@@ -18,7 +18,8 @@ type Column struct {
 	Cell func(obj store.Object, now time.Time) any
 }
 
-// text returns a column of texts, show one of another type, and wide one that only wide output has.
+// text returns a column of texts, show a column of another type, and wide a column that only wide
+// output has.
 func text[T store.Object](name string, cell func(T) string) Column {
 	return show(name, "string", func(obj T) any { return cell(obj) })
 }
@@ -35,7 +36,7 @@ func wide(c Column) Column {
 	return c
 }
 
-// named makes a column the one with the objects' names.
+// named marks a column as the one with the objects' names.
 func named(c Column) Column {
 	c.Format = "name"
 	return c
@@ -61,7 +62,7 @@ func age(since metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(since.Time))
 }
 
-// few returns the first three of a list, and the number of the others.
+// few returns the first three items of a list, and the number of the remaining ones.
 func few(all []string) string {
 	const shown = 3
 	if len(all) <= shown {

@@ -81,7 +81,7 @@ func checkJobTemplate(spec *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// checkSchedule permits a time zone in the schedule if the old one had it.
+// checkSchedule permits a time zone in the schedule only if the old schedule had it.
 func checkSchedule(spec, old *batchv1.CronJobSpec, at *field.Path) (errs field.ErrorList) {
 	if at = at.Child("schedule"); spec.Schedule == "" {
 		return field.ErrorList{field.Required(at, "")}

@@ -91,7 +91,7 @@ func checkDriverUpdate(obj, old *storagev1.CSIDriver) field.ErrorList {
 	return append(errs, immutable(field.NewPath("spec", "volumeLifecycleModes"), now.VolumeLifecycleModes, was.VolumeLifecycleModes)...)
 }
 
-// driverWarnings warns if tokens are requested for a driver without saying how it gets them.
+// driverWarnings warns if tokens are requested for a driver without any way to pass them.
 func driverWarnings(driver, old *storagev1.CSIDriver) []string {
 	if len(driver.Spec.TokenRequests) == 0 || driver.Spec.ServiceAccountTokenInSecrets != nil {
 		return nil

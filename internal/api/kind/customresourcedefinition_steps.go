@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The real server has controllers for definitions, which need some time; here each of their steps
-// is a separate write that follows at once.
+// The real server has controllers for definitions, which need some time. Here each of their steps
+// is a separate write that follows immediately.
 
 // definitions serves the kinds of definitions.
 type definitions struct {
@@ -39,7 +39,7 @@ func (s *definitions) observe(d, old *apiextensionsv1.CustomResourceDefinition) 
 	s.unsettleGroup(d.Spec.Group)
 }
 
-// unsettle schedules the definition of a kind, since an object was removed and the definition may
+// unsettle schedules the definition of a kind after an object was removed, since the definition may
 // be waiting for that.
 func (s *definitions) unsettle(kind *store.Resource) {
 	s.unsettled = append(s.unsettled, kind.String())
@@ -66,7 +66,7 @@ func (s *definitions) serve(d, old *apiextensionsv1.CustomResourceDefinition) {
 	}
 	made, err := definition.New(d)
 	if err != nil {
-		return // it was valid; lists of its objects are empty
+		return // it was valid, and lists of its objects are empty
 	}
 	if !known {
 		res = customResource(d)
@@ -83,7 +83,7 @@ func sameDefinition(d, old *apiextensionsv1.CustomResourceDefinition) bool {
 // settle executes the scheduled steps of definitions.
 func (s *definitions) settle() {
 	if s.settling {
-		return // a step is being executed; it continues with the others
+		return // a step is in progress; it continues with the others
 	}
 	s.settling = true
 	defer func() { s.settling = false }()

@@ -52,7 +52,7 @@ var daemonSetRules = rules[*appsv1.DaemonSet]{
 	},
 }
 
-// The generation of a template is in an annotation since apps/v1beta2 has no field for it.
+// The generation of a template is in an annotation, because apps/v1beta2 has no field for it.
 func templateGeneration(set *appsv1.DaemonSet) int64 {
 	generation, _ := strconv.ParseInt(set.Annotations[appsv1.DeprecatedTemplateGeneration], 10, 64)
 	return generation

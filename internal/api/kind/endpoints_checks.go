@@ -38,8 +38,8 @@ func endpointAddress(at *field.Path, address *corev1.EndpointAddress) field.Erro
 	return append(errs, endpointIP(at.Child("ip"), address.IP)...)
 }
 
-// endpointIP checks an address of an endpoint. Programs may share the network of the machine, so it
-// may be a loopback address.
+// endpointIP checks an address of an endpoint. Programs may share the machine's network, so it may
+// be a loopback address.
 func endpointIP(at *field.Path, address string) field.ErrorList {
 	return reachableAddress(at, address, true)
 }
@@ -61,8 +61,7 @@ func protocol(at *field.Path, p corev1.Protocol) field.ErrorList {
 	return oneOf(at, p, corev1.ProtocolSCTP, corev1.ProtocolTCP, corev1.ProtocolUDP)
 }
 
-// endpointsWarnings are about addresses that are written oddly, except those that the controller
-// writes.
+// endpointsWarnings are about unusual forms of addresses, except those that the controller writes.
 //
 //lint:ignore SA1019 clients still ask for it
 func endpointsWarnings(e, _ *corev1.Endpoints) (texts []string) {

@@ -37,8 +37,7 @@ func init() {
 	})
 }
 
-// EventLife is the time for which the API server keeps an Event after its last write (its flag
-// --event-ttl).
+// EventLife is how long the API server keeps an Event after its last write (its flag --event-ttl).
 const EventLife = time.Hour
 
 var eventRules = rules[*corev1.Event]{
@@ -61,7 +60,7 @@ const (
 )
 
 // checkEvent checks the namespace, and the fields that an event with an eventTime must have.
-// reporter is the name of the reporter's field, which has two.
+// reporter is the reporter's field name, which has two variants.
 func checkEvent(event *corev1.Event, reporter string) (errs field.ErrorList) {
 	about := event.InvolvedObject.Namespace
 	homeless := about == "" && event.Namespace != metav1.NamespaceDefault
@@ -96,8 +95,8 @@ func noLonger(name, text string, limit int) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", limit))}
 }
 
-// checkNewEvent returns the field errors of an event through events.k8s.io, which is stricter. old
-// is the replaced event, nil for a new one.
+// checkNewEvent returns the field errors of an event in events.k8s.io, which is stricter. old is
+// the replaced event; nil for a new one.
 func checkNewEvent(event, old *corev1.Event) field.ErrorList {
 	errs := checkEvent(event, "reportingController")
 	if old != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// compactEvent is the stored form of an Event. A pod has ten Events, which are rarely read: fields
-// with frequent values are shared.
+// compactEvent is the stored form of an Event. A pod has ten Events, which are rarely read.
+// Therefore fields with frequent values are shared.
 type compactEvent struct {
 	alike                 unique.Handle[eventTraits]
 	uid, about            [16]byte
@@ -79,7 +79,7 @@ func (c *compactEvent) isAll(key store.Key, e *corev1.Event) bool {
 		timeAt(c.created).Equal(m.CreationTimestamp.Time) && c.hasTimes(e) && e.Related == nil
 }
 
-// hasNoMore reports whether the metadata of an Event has only fields that all Events have.
+// hasNoMore reports whether the metadata of an Event has only the fields that all Events have.
 func hasNoMore(m *metav1.ObjectMeta) bool {
 	//lint:ignore SA1019 clients may still send it, and it is stored
 	return m.GenerateName == "" && m.SelfLink == "" && m.Generation == 0 && m.DeletionTimestamp == nil && m.DeletionGracePeriodSeconds == nil &&

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// goNames encodes an API value under the names of its Go fields, including empty ones: the API
-// server quotes values in this form.
+// goNames encodes an API value under the names of its Go fields, including empty ones. The API
+// server quotes values in this format.
 type goNames struct{ value any }
 
 var metadataPackage = reflect.TypeFor[metav1.ObjectMeta]().PkgPath()
@@ -105,7 +105,7 @@ type namedField struct {
 	value reflect.Value
 }
 
-// orders are the orders of fields in the real server's internal types, where they differ.
+// orders are the orders of fields in the real server's internal types, if they differ.
 var orders = map[reflect.Type]string{
 	reflect.TypeFor[corev1.PersistentVolumeSource](): "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder " +
 		"CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI",

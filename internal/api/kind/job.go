@@ -75,7 +75,7 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 	fillPodSpec(&spec.Template.Spec)
 }
 
-// admitJob copies the labels of its pods, including generated ones, to a job without labels: the
+// admitJob copies the labels of its pods, including generated ones, to a job without labels. The
 // real server sets this default again when it reads the stored job. Invalid labels are reported
 // once, for the template.
 func admitJob(_ admission, job *batchv1.Job) error {
@@ -86,8 +86,8 @@ func admitJob(_ admission, job *batchv1.Job) error {
 	return nil
 }
 
-// selectOwnPods gives the pods of a job unique labels, and selects them by these, unless the user
-// selects them. Existing labels are left to validation.
+// selectOwnPods gives the pods of a job unique labels and selects them by these labels, unless the
+// user selects them. Validation checks existing labels.
 func selectOwnPods(job *batchv1.Job) {
 	if *job.Spec.ManualSelector {
 		return

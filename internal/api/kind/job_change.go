@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkJobChange checks the changes of a job's spec. Few are allowed, and those of its template
-// only if the job is suspended.
+// checkJobChange checks the changes of a job's spec. Few changes are permitted, and those of its
+// template only if the job is suspended.
 func checkJobChange(job, old *batchv1.Job) field.ErrorList {
 	at, spec, was := field.NewPath("spec"), &job.Spec, &old.Spec
 	errs := checkSelectingJob(spec, at)
@@ -21,8 +21,8 @@ func checkJobChange(job, old *batchv1.Job) field.ErrorList {
 	return append(errs, immutable(at.Child("successPolicy"), spec.SuccessPolicy, was.SuccessPolicy)...)
 }
 
-// completionsChange: the completions of an indexed job change with its parallelism, those of others
-// never.
+// completionsChange: the completions of an indexed job may change only with its parallelism, those
+// of other jobs never.
 func completionsChange(spec, old *batchv1.JobSpec, at *field.Path) field.ErrorList {
 	changed := immutable(at, spec.Completions, old.Completions)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Limits of indexed jobs. Jobs with very many completions have others if they count failures by
-// index.
+// Limits of indexed jobs. Jobs with very many completions have another limit if they count failures
+// by index.
 const (
 	maxIndexedParallelism = 100_000
 	maxFailedIndexes      = 100_000

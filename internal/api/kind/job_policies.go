@@ -54,8 +54,8 @@ func podFailureRule(spec *batchv1.JobSpec, rule *batchv1.PodFailurePolicyRule, a
 	return errs
 }
 
-// mandatoryOneOf is oneOf for a required field; the error for a missing value lists the supported
-// ones.
+// mandatoryOneOf is oneOf for a required field. The error for a missing value lists the supported
+// values.
 func mandatoryOneOf[T ~string](at *field.Path, value T, supported ...T) field.ErrorList {
 	if value == "" {
 		return field.ErrorList{field.Required(at, fmt.Sprintf("valid values: %q", supported))}

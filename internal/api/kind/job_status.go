@@ -27,7 +27,7 @@ func fieldErrors(rules []statusRule) (errs field.ErrorList) {
 }
 
 // checkJobStatus checks a status that a controller writes. Most rules are checked only for changed
-// fields, since the spec may have changed since the status was written.
+// fields, because the spec may have changed since the status was written.
 func checkJobStatus(job, old *batchv1.Job) field.ErrorList {
 	errs := jobCounters(&job.Status)
 	errs = append(errs, uncountedPods(job.Status.UncountedTerminatedPods)...)
@@ -119,7 +119,7 @@ func failedIndexesChanged(job, old *batchv1.Job) bool {
 	return !equality.Semantic.DeepEqual(job.Status.FailedIndexes, old.Status.FailedIndexes)
 }
 
-// jobIndexRules are about the indexes that have ended.
+// jobIndexRules are about the finished indexes.
 func jobIndexRules(job, old *batchv1.Job) (rules []statusRule) {
 	completed, failed := job.Status.CompletedIndexes, job.Status.FailedIndexes
 	completions, perIndex := job.Spec.Completions, job.Spec.BackoffLimitPerIndex != nil
@@ -146,7 +146,7 @@ func jobIndexRules(job, old *batchv1.Job) (rules []statusRule) {
 	return rules
 }
 
-// jobPodRules are about the pods of a job, and about the reasons for its end.
+// jobPodRules are about the pods of a job, and about the reasons for the job's end.
 func jobPodRules(job, old *batchv1.Job) []statusRule {
 	now, was := &job.Status, &old.Status
 	is := func(kind batchv1.JobConditionType) bool { return hasJobCondition(job, kind) }

@@ -1,4 +1,4 @@
-// Package kind defines the kinds that an API server serves, a file per kind: names and scope,
+// Package kind defines the kinds that an API server serves, one file per kind: names and scope,
 // defaults, admission, validation on create and update, deletion, field selectors, columns and
 // warnings. [NewStore] makes a store with these rules.
 package kind
@@ -53,14 +53,14 @@ type Kind struct {
 	Undeletable []string
 	// UndeletableBecause is the reason of the refusal; empty for "this KIND may not be deleted".
 	UndeletableBecause string
-	// OrphansDependents means that a deletion without a policy leaves the dependents, as it always
-	// did for the oldest controllers.
+	// OrphansDependents means that a deletion without a policy leaves the dependents, which is the
+	// historical default of the oldest controllers.
 	OrphansDependents bool
 
 	// fresh makes an empty object; nil uses a type of client-go's scheme.
 	fresh  func() store.Object
 	traits trait
-	rules  ruler   // nil for a kind without rules of its own
+	rules  ruler   // nil for a kind without its own rules
 	custom *custom // nil for built-in kinds
 
 	// The parts of the rules that are not in the store's strategy; each may be nil.

@@ -54,7 +54,7 @@ func TestResources(t *testing.T) {
 	assert.ErrorContains(t, err, "no resource is registered for *unstructured.Unstructured")
 }
 
-// Every kind can be created, read and deleted by callers without its Go type.
+// Every kind can be created, read and deleted by callers without the kind's Go type.
 func TestEveryKindCanBeStored(t *testing.T) {
 	for _, res := range store.Resources() {
 		t.Run(res.String(), func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// checkLabels checks labels in the order of their keys, so that errors do not depend on the order
-// of a map.
+// checkLabels checks labels in the order of their keys, so that errors do not depend on a map's
+// order.
 func checkLabels(labels map[string]string, at *field.Path) field.ErrorList {
 	return store.CheckByKey(labels, at, metavalidation.ValidateLabels)
 }

@@ -56,7 +56,7 @@ func limitType(of corev1.LimitType, at *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(at, of, "must be a standard limit type or fully qualified")}
 }
 
-// limitNames checks the names of the limited resources, and that required ones are present.
+// limitNames checks the names of the limited resources, and that required resources are present.
 func limitNames(limit *corev1.LimitRangeItem, at *field.Path) (errs field.ErrorList) {
 	check := resourceName
 	if limit.Type == corev1.LimitTypePod || limit.Type == corev1.LimitTypeContainer {
@@ -127,8 +127,8 @@ func limitAmounts(limit *corev1.LimitRangeItem, at *field.Path) (errs field.Erro
 	return errs
 }
 
-// ratioOf returns the ratio of the maximum to the minimum, and the requested ratio, both from
-// thousandths if those do not overflow.
+// ratioOf returns the ratio of the maximum to the minimum, and the requested ratio. It computes
+// both from thousandths unless they overflow.
 func ratioOf(ratio, most, least resource.Quantity) (possible, asked float64) {
 	if ratio.Value() < resource.MaxMilliValue && least.Value() < resource.MaxMilliValue && most.Value() < resource.MaxMilliValue {
 		return float64(most.MilliValue()) / float64(least.MilliValue()), float64(ratio.MilliValue()) / 1000

@@ -18,8 +18,8 @@ import (
 // limitedByAnnotation lists the resources of a pod that come from limit ranges.
 const limitedByAnnotation = "kubernetes.io/limit-ranger"
 
-// applyLimitRanges gives the containers of a new pod the default requests and limits of its
-// namespace. [plugin/pkg/admission/limitranger/admission.go PodMutateLimitFunc]
+// applyLimitRanges sets the namespace's default requests and limits in the containers of a new pod.
+// [plugin/pkg/admission/limitranger/admission.go PodMutateLimitFunc]
 func applyLimitRanges(cluster store.Reader, pod *corev1.Pod) {
 	for limits := range store.List[*corev1.LimitRange](cluster, pod.Namespace) {
 		defaults := containerDefaults(limits)
@@ -73,7 +73,7 @@ func mergeDefaults(c *corev1.Container, defaults corev1.ResourceRequirements, wh
 	return said
 }
 
-// limitPod rejects a new pod, or a resize, outside of the limit ranges of its namespace.
+// limitPod rejects a new pod, or a resize, outside the limit ranges of its namespace.
 // [plugin/pkg/admission/limitranger/admission.go PodValidateLimitFunc]
 func limitPod(cluster store.Reader, pod, old *corev1.Pod) error {
 	if old != nil && sameSizes(pod, old) {

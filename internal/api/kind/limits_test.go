@@ -48,7 +48,7 @@ func TestEventsLiveForAnHour(t *testing.T) {
 	assert.Empty(t, after(90*time.Minute))
 }
 
-// More replicas than a cluster can have pods are most likely a typing error.
+// More replicas than the pods of the largest cluster are most likely a typing error.
 func TestReplicasAreBounded(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	labels := map[string]string{"app": "web"}

@@ -11,8 +11,8 @@ import (
 )
 
 // FinalizeNamespace replaces the finalizers of a namespace's spec, its labels and its annotations,
-// like the finalize subresource. A namespace that is being deleted is removed with its last
-// finalizer. A dry run stores nothing.
+// like the finalize subresource. A terminating namespace is removed with its last finalizer. A dry
+// run stores nothing.
 func FinalizeNamespace(s *store.Store, given *corev1.Namespace, dry bool) (*corev1.Namespace, error) {
 	key := store.Key{Name: given.Name}
 	old, ok := store.Get[*corev1.Namespace](s, key)

@@ -142,7 +142,7 @@ func nodeResources(status *corev1.NodeStatus) field.ErrorList {
 
 // nodeAmounts checks the capacity of a node.
 func nodeAmounts(of string, list corev1.ResourceList) (errs field.ErrorList) {
-	// Collected first: paths of valid ones would be built for each heartbeat.
+	// Collected first: otherwise each heartbeat would build the paths of valid addresses.
 	var wrong []corev1.ResourceName
 	// In any order: the result is sorted.
 	for name, quantity := range list {

@@ -61,7 +61,8 @@ func nodeSelectorWarnings(path *field.Path, selector *corev1.NodeSelector) (text
 	return texts
 }
 
-// nodeTermWarnings are about labels of nodes, and about their values where these are not validated.
+// nodeTermWarnings are about labels of nodes, and about the labels' values if these are not
+// validated.
 func nodeTermWarnings(path *field.Path, term corev1.NodeSelectorTerm, values bool) (texts []string) {
 	for i, expression := range term.MatchExpressions {
 		at := path.Child("matchExpressions").Index(i)

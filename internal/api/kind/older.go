@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// drop removes the fields that an older API server does not keep. A field that an object has
-// already stays, as after a downgrade. C-GEN-14
+// drop removes the fields that an older API server does not keep. A field that an object already
+// has stays, as after a downgrade. C-GEN-14
 func (o options) drop(w store.Write) {
 	if o.release == nil {
 		return
@@ -58,7 +58,7 @@ func (o options) dropOfVolume(pv, old *corev1.PersistentVolume) {
 	}
 }
 
-// refuse rejects a write that the newest API server permits and an older one does not. C-GEN-14
+// refuse rejects a write that the newest API server permits and an older one rejects. C-GEN-14
 func (o options) refuse(w store.Write) error {
 	if o.release == nil || w.Part == store.StatusPart {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// aroundChange runs a test with an API server of the last release before a change, and of the
-// first one since.
+// aroundChange runs a test with an API server of the last release before a change, and of the first
+// release with it.
 func aroundChange(t *testing.T, c version.Change, test func(t *testing.T, s *store.Store, since bool)) {
 	for _, release := range []version.Version{c.Before(), c.Before() + 1} {
 		t.Run(release.String(), func(t *testing.T) {

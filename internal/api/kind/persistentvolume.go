@@ -33,7 +33,7 @@ const (
 	// VolumesByHandle finds CSI persistent volumes by "driver^handle".
 	VolumesByHandle store.Index = "volumes by handle"
 	// UnboundVolumesByClass finds persistent volumes without a claimRef by their class, which may
-	// be empty: that of the old annotation, otherwise spec.storageClassName.
+	// be empty. The old annotation takes precedence over spec.storageClassName.
 	UnboundVolumesByClass store.Index = "unbound volumes by class"
 )
 
@@ -216,11 +216,11 @@ func positive(path *field.Path, quantity resource.Quantity) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, quantity.String(), "must be greater than zero")}
 }
 
-// sourceNames are the real server's names of sources in errors: of the one that it checks, and of a
-// superfluous one.
+// sourceNames are the real server's names of sources in errors: the name of the checked source, and
+// the name of a superfluous one.
 var sourceNames = map[string][2]string{"gcePersistentDisk": {"persistentDisk", "gcePersistentDisk"}, "cephfs": {"cephfs", "cephFS"}}
 
-// volumeSource checks that a volume has exactly one source, and that source.
+// volumeSource checks that a volume has exactly one source, and checks this source.
 func volumeSource(at *field.Path, spec *corev1.PersistentVolumeSpec, name string) field.ErrorList {
 	sources := volumeSources.of(&spec.PersistentVolumeSource)
 	if len(sources) == 0 {

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// volumeAffinity checks the nodes that can reach a volume: a driver's topology is translated to
+// volumeAffinity checks the nodes that can reach a volume. csisim translates a driver's topology to
 // node labels here.
 func volumeAffinity(path *field.Path, affinity *corev1.VolumeNodeAffinity) field.ErrorList {
 	switch {

@@ -141,10 +141,9 @@ func (a admission) keepsElsewhere() bool {
 	return a.options.features.Enabled(feature.CrossNamespaceVolumeDataSource)
 }
 
-// settleDataSource drops a dataSourceRef to another namespace unless the feature gate
-// CrossNamespaceVolumeDataSource (alpha, off) keeps it, and a dataSource that is neither a
-// claim nor a snapshot. Then it copies dataSource and dataSourceRef to each other where
-// one is missing.
+// settleDataSource drops a dataSource that is neither a claim nor a snapshot. It also drops a
+// dataSourceRef to another namespace, unless the feature gate CrossNamespaceVolumeDataSource
+// (alpha, off) keeps it. Then it copies dataSource to a missing dataSourceRef, or the reverse.
 func settleDataSource(spec, old *corev1.PersistentVolumeClaimSpec, keepElsewhere bool) {
 	refInUse := old != nil && old.DataSourceRef != nil
 	if !refInUse && !keepElsewhere && isElsewhere(spec.DataSourceRef) {
@@ -246,8 +245,8 @@ func dataSource(path *field.Path, group *string, kind, name string) field.ErrorL
 	return append(errs, invalid(path.Child("apiGroup"), *group, utilvalidation.IsDNS1123Subdomain(*group))...)
 }
 
-// checkClaimUpdate permits the changes of binding (volumeName once, a class for a claim without
-// one), expansion and modification.
+// checkClaimUpdate permits three kinds of changes: binding (volumeName once, a class for a claim
+// without one), expansion and modification.
 func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	var errs field.ErrorList
 	const class = corev1.BetaStorageClassAnnotation
@@ -274,7 +273,7 @@ func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, checkAttributesRemoval(now, was)...)
 }
 
-// classChange permits a claim without a class to get one, and a claim with the class in an
+// classChange permits a claim without a class to get one. It permits a claim with the class in an
 // annotation to set the field. It makes the specs equal in the permitted changes.
 func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.PersistentVolumeClaimSpec) field.ErrorList {
 	old, annotated := was.Annotations[corev1.BetaStorageClassAnnotation]

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// classInfix is in a quota's resource names for one storage class:
+// classInfix occurs in a quota's resource names for one storage class:
 // gold.storageclass.storage.k8s.io/requests.storage.
 const classInfix = ".storageclass.storage.k8s.io/"
 

@@ -43,8 +43,8 @@ func allocated(at *field.Path, name corev1.ResourceName, size resource.Quantity)
 	return notNegative(at.Key(string(name)), size)
 }
 
-// claimResource checks the name of a resource of a claim: of Kubernetes' own resources it can only
-// be storage.
+// claimResource checks the name of a claim's resource: of Kubernetes' own resources, only storage
+// is permitted.
 func claimResource(at *field.Path, name corev1.ResourceName) field.ErrorList {
 	if errs := qualifiedName(at, string(name)); len(errs) > 0 {
 		return errs

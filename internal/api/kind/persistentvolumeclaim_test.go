@@ -45,8 +45,8 @@ func TestTheNewestDefaultClassIsUsed(t *testing.T) {
 	assert.Empty(t, *kindtest.Create(t, s, explicit).Spec.StorageClassName)
 }
 
-// C-PROV-42: the API completes the data source of a claim, before any provisioner or populator sees
-// it.
+// C-PROV-42: the API completes the data source of a claim before any provisioner or populator can
+// read it.
 func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 	const snapshots = "snapshot.storage.k8s.io"
 	from := func(group, kind string) *corev1.TypedLocalObjectReference {
@@ -98,8 +98,8 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 }
 
 // Given a claim without a source, when an update names one in another namespace, then the update is
-// refused, as the spec is immutable. If the gate CrossNamespaceVolumeDataSource is off, the source
-// is dropped before. [pkg/api/persistentvolumeclaim DropDisabledFields;
+// rejected, because the spec is immutable. If the gate CrossNamespaceVolumeDataSource is off, the
+// source is dropped before. [pkg/api/persistentvolumeclaim DropDisabledFields;
 // pkg/registry/core/persistentvolumeclaim PrepareForUpdate]
 func TestAnUpdateToASourceElsewhereFollowsTheGate(t *testing.T) {
 	for on, message := range map[bool]string{false: "", true: "spec is immutable after creation"} {

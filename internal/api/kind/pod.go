@@ -29,7 +29,7 @@ func init() {
 			"spec.hostNetwork":        func(p *corev1.Pod) string { return strconv.FormatBool(p.Spec.HostNetwork) },
 			"status.phase":            func(p *corev1.Pod) string { return string(p.Status.Phase) },
 			"status.podIP":            podIP,
-			// The real server knows the label, and never reads the field.
+			// The real server supports the label, but never reads the field.
 			"status.podIPs":            func(*corev1.Pod) string { return "" },
 			"status.nominatedNodeName": func(p *corev1.Pod) string { return p.Status.NominatedNodeName },
 		}),
@@ -110,7 +110,7 @@ func claimOf(pod *corev1.Pod, volume *corev1.Volume) string {
 	return ""
 }
 
-// podGrace returns the seconds that a pod has to stop: 0 if it has no node.
+// podGrace returns the grace period of a pod in seconds: 0 if it has no node.
 func podGrace(pod *corev1.Pod, requested *int64) int64 {
 	grace := int64(0)
 	switch {
@@ -174,8 +174,8 @@ func admitPod(a admission, pod *corev1.Pod) error {
 // defaultAccount is the service account of pods that name none.
 const defaultAccount = "default"
 
-// checkAccount rejects a pod with a service account that is missing. The default
-// account is not missing: a controller makes it for each namespace. C-API-3
+// checkAccount rejects a pod with a service account that is missing. The default account counts as
+// existing, because a controller creates it in each namespace. C-API-3
 func checkAccount(cluster store.Reader, pod *corev1.Pod) error {
 	name := pod.Spec.ServiceAccountName
 	if name == defaultAccount || pod.Annotations[corev1.MirrorPodAnnotationKey] != "" {
@@ -188,7 +188,7 @@ func checkAccount(cluster store.Reader, pod *corev1.Pod) error {
 	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, fmt.Errorf("error looking up service account %s/%s: %w", pod.Namespace, name, missing))
 }
 
-// tolerationSeconds is the time for which a pod stays on a node that is not ready or unreachable.
+// tolerationSeconds is how long a pod stays on a node that is not ready or unreachable.
 const tolerationSeconds = 300
 
 func tolerate(pod *corev1.Pod, taint string) {

@@ -163,7 +163,7 @@ func requiredTerms(a *corev1.NodeAffinity) []corev1.NodeSelectorTerm {
 	return a.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
 }
 
-// fewerNodes checks that terms, if there were any, only get more requirements.
+// fewerNodes checks that existing terms only get more requirements.
 func fewerNodes(at *field.Path, now, was []corev1.NodeSelectorTerm) (errs field.ErrorList) {
 	if len(was) > 0 && len(now) != len(was) {
 		return field.ErrorList{field.Invalid(at, goNames{now}, "no additions/deletions to non-empty NodeSelectorTerms list are allowed")}

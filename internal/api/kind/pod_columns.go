@@ -129,7 +129,7 @@ func (s *podState) containers(p *corev1.Pod) {
 	if s.reason != "Completed" {
 		return
 	}
-	switch { // the last column is not about the whole pod
+	switch { // the last column is not about the pod itself
 	case running && workload.Holds(p, corev1.PodReady):
 		s.reason = "Running"
 	case failure != "":

@@ -116,7 +116,7 @@ func valueFrom(at *field.Path, v corev1.EnvVar) field.ErrorList {
 	return errs
 }
 
-// fieldsOfEnv are the fields of a pod that its environment can have.
+// fieldsOfEnv are the pod fields that a container's environment can contain.
 var fieldsOfEnv = []string{
 	"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
 	"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
@@ -180,7 +180,7 @@ func noProbes(at *field.Path, c *corev1.Container) field.ErrorList {
 	return errs
 }
 
-// probe checks one probe; once means that one success is enough, and that a container that fails is
+// probe checks one probe. once means that one success is enough, and that a failing container is
 // ended.
 func probe(at *field.Path, p *corev1.Probe, once bool) field.ErrorList {
 	if p == nil {

@@ -119,7 +119,8 @@ var imageName = lazyregexp.New(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]
 // imageID is the pattern of an image's ID. It would match as a name, too.
 var imageID = lazyregexp.New(`^[a-f0-9]{64}$`)
 
-// longestImage is the longest name without a registry: the default one is prepended.
+// longestImage is the maximum length of a name without a registry, because the default registry is
+// prepended.
 const longestImage = 255 - len("docker.io/library/")
 
 // pullPolicy returns the default: Always for images without a fixed version.
@@ -211,7 +212,7 @@ func fillProjected(projected *corev1.ProjectedVolumeSource) {
 	setDefault(&projected.DefaultMode, defaultFileMode)
 	for i := range projected.Sources {
 		source := &projected.Sources[i]
-		// A write of the status shares the specification with others, which read it.
+		// A write of the status shares the specification with concurrent readers.
 		if source.ClusterTrustBundle != nil || source.PodCertificate != nil {
 			source.ClusterTrustBundle, source.PodCertificate = nil, nil // their gates are off
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // WithEphemeralContainers returns the old pod with the given ephemeral containers, for a write of
-// that subresource.
+// this subresource.
 func WithEphemeralContainers(given, old store.Object) store.Object {
 	pod := typed[*corev1.Pod](old).DeepCopy()
 	pod.Spec.EphemeralContainers = typed[*corev1.Pod](given).Spec.EphemeralContainers

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// mergeLabelKeys converts the label keys in the affinity and topology spread of a new pod to
+// mergeLabelKeys converts the label keys in a new pod's affinity and topology spread constraints to
 // requirements with the pod's own values. [pkg/registry/core/pod/strategy.go mutatePodAffinity,
 // mutateTopologySpreadConstraints]
 func mergeLabelKeys(pod *corev1.Pod) {

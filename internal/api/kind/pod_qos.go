@@ -2,8 +2,8 @@ package kind
 
 import corev1 "k8s.io/api/core/v1"
 
-// qosClass returns the QoS class of a pod, from the requests and limits for cpu and memory of the
-// pod as a whole, if set, otherwise of its containers.
+// qosClass returns the QoS class of a pod. It derives it from the pod-level requests and limits for
+// cpu and memory if they are set, otherwise from its containers.
 func qosClass(pod *corev1.Pod) corev1.PodQOSClass {
 	var all []corev1.ResourceRequirements
 	if whole := pod.Spec.Resources; whole != nil {

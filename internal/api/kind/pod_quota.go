@@ -10,7 +10,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// podQuota counts pods that have not ended, with their requests and limits. (kubernetes v1.36.3,
+// podQuota counts unfinished pods with their requests and limits. (kubernetes v1.36.3,
 // pkg/quota/v1/evaluator/core/pods.go)
 var podQuota = evaluator[*corev1.Pod]{
 	limits: func(name corev1.ResourceName) bool {
@@ -44,7 +44,7 @@ func podUsage(now time.Time, pod *corev1.Pod) corev1.ResourceList {
 	return computeUsage(resourcehelper.PodRequests(pod, options), resourcehelper.PodLimits(pod, options))
 }
 
-// CountsForQuota reports whether a pod has not ended, and is not past its grace period.
+// CountsForQuota reports whether a pod is unfinished and within its grace period.
 func CountsForQuota(now time.Time, pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
 		return false

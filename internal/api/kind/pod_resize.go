@@ -81,7 +81,7 @@ func CheckResize(obj, before store.Object) field.ErrorList {
 	return errs
 }
 
-// resizeWhole checks the resources of the pod as a whole, and resets the permitted changes.
+// resizeWhole checks the pod-level resources, and resets the permitted changes.
 func resizeWhole(at *field.Path, spec, old *corev1.PodSpec) (errs field.ErrorList) {
 	isSet := func(r *corev1.ResourceRequirements) bool { return r != nil && len(r.Requests)+len(r.Limits) > 0 }
 	switch {
@@ -154,7 +154,7 @@ func resourcesKept(at *field.Path, now, was *corev1.ResourceRequirements, what s
 	return errs
 }
 
-// likeBefore returns resources with the processors and the memory of others, and without claims.
+// likeBefore returns resources with the cpu and memory of others, and without claims.
 func likeBefore(now, was corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: listBefore(now.Limits, was.Limits), Requests: listBefore(now.Requests, was.Requests)}
 }

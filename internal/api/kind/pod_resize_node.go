@@ -16,8 +16,8 @@ import (
 // nodeCapacity is the cause of an error if a pod requests more than the node has.
 var nodeCapacity = metav1.StatusCause{Type: "NodeCapacity"}
 
-// AllowResize rejects a resize that exceeds the pod's node, even without other pods. Invalid writes
-// are left to the check. [plugin/pkg/admission/podresize]
+// AllowResize rejects a resize that exceeds the pod's node, even without other pods. The check
+// rejects invalid writes. [plugin/pkg/admission/podresize]
 func AllowResize(cluster store.Reader, obj, before store.Object) error {
 	pod, old := typed[*corev1.Pod](obj), typed[*corev1.Pod](before)
 	if pod.Spec.NodeName == "" || equality.Semantic.DeepEqual(pod.Spec, old.Spec) || len(CheckResize(obj, before)) > 0 {

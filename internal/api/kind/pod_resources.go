@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Resource names without a domain: of containers, except for huge pages; countable ones; and of
-// quotas.
+// Resource names without a domain: of containers (except for huge pages), of countable resources,
+// and of quotas.
 var (
 	containerResources = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage}
 	countedResources   = []corev1.ResourceName{

@@ -39,7 +39,7 @@ func runs(statuses []corev1.ContainerStatus, name string) bool {
 	return false
 }
 
-// mayRestart reports whether an ended container is restarted, alone or with all others.
+// mayRestart reports whether an ended container may be restarted, alone or with all others.
 func mayRestart(spec *corev1.PodSpec, containers []corev1.Container, ended *corev1.ContainerStatus) bool {
 	for i := range containers {
 		if c := &containers[i]; c.Name == ended.Name && restarts(c, spec.RestartPolicy, ended.State.Terminated.ExitCode) {
@@ -61,8 +61,8 @@ func anyRestartsAll(containers []corev1.Container) bool {
 	return false
 }
 
-// restarts reports whether a container that ends is restarted: its own rules and policy precede the
-// pod's.
+// restarts reports whether a container is restarted when it ends. Its own rules and policy take
+// precedence over the pod's.
 func restarts(c *corev1.Container, ofPod corev1.RestartPolicy, exitCode int32) bool {
 	policy := ofPod
 	if c.RestartPolicy != nil {

@@ -34,7 +34,7 @@ func wholeNumber(at *field.Path, n int64) field.ErrorList {
 
 var podIPs, hostIPs = field.NewPath("status", "podIPs"), field.NewPath("status", "hostIPs")
 
-// podAddresses checks the addresses of a pod and of its node; unchanged ones stay valid.
+// podAddresses checks the addresses of a pod and of its node. Unchanged addresses stay valid.
 func podAddresses(now, was *corev1.PodStatus) field.ErrorList {
 	ofPod := func(ip corev1.PodIP) string { return ip.IP }
 	errs := addressPair(podIPs, now.PodIPs, was.PodIPs, ofPod)

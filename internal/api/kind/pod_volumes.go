@@ -103,7 +103,7 @@ func claimMetadata(meta *metav1.ObjectMeta, at *field.Path) field.ErrorList {
 	return errs
 }
 
-// claimName checks the name of the claim that a pod makes for a volume, unless another source
+// claimName checks the name of the claim that a pod creates for a volume, unless another source
 // precedes the template.
 func claimName(pod string, volume *corev1.Volume, at *field.Path) (errs field.ErrorList) {
 	sources := podSources.of(&volume.VolumeSource)

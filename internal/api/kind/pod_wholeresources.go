@@ -9,8 +9,8 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// fillWholePod sets the requests of a pod as a whole, if it has limits: the sum over its
-// containers, or otherwise its own limits. The limit of huge pages is that of the containers.
+// fillWholePod sets the pod-level requests of a pod with pod-level limits. They are the sum over
+// its containers, or otherwise the limits. The limit of huge pages is that of the containers.
 func fillWholePod(pod *corev1.Pod) {
 	whole := pod.Spec.Resources
 	if whole == nil {
@@ -39,7 +39,7 @@ func fillWholePod(pod *corev1.Pod) {
 	}
 }
 
-// wholePodResources checks the requests of a pod as a whole, and that they include those of its
+// wholePodResources checks the pod-level requests, and that they cover the requests of the
 // containers. [pkg/apis/core/validation/validation.go: validatePodResources]
 func wholePodResources(at *field.Path, spec *corev1.PodSpec) field.ErrorList {
 	whole := spec.Resources

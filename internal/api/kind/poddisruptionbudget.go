@@ -84,8 +84,8 @@ func Selects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 }
 
 // AllowEviction checks that the disruption budget of a pod permits its eviction, and counts the
-// eviction there. A pod that has ended, is pending or is being deleted needs no permission. Neither
-// does an unready pod if its budget is met without it. (kubernetes v1.36.3,
+// eviction there. A pod that has ended, is pending or is being deleted needs no permission. An
+// unready pod does not count there either, if its budget is met without it. (kubernetes v1.36.3,
 // pkg/registry/core/pod/storage/eviction.go)
 func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
@@ -114,8 +114,8 @@ var errManyBudgets = &apierrors.StatusError{ErrStatus: metav1.Status{
 	Message: "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
 }}
 
-// needsNoBudget reports whether unready pods may be evicted: always, or while enough others are
-// healthy.
+// needsNoBudget reports whether unready pods may be evicted: always, or only while enough other
+// pods are healthy.
 func needsNoBudget(b *policyv1.PodDisruptionBudget) bool {
 	if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil && *p == policyv1.AlwaysAllow {
 		return true

@@ -68,7 +68,8 @@ func checkPriorityClassChange(class, was *schedulingv1.PriorityClass) (errs fiel
 	return append(errs, immutable(field.NewPath("preemptionPolicy"), class.PreemptionPolicy, was.PreemptionPolicy)...)
 }
 
-// highestPriority is the highest value of user-defined classes; those above are the system's.
+// highestPriority is the highest value of user-defined classes. Higher values belong to the
+// system's classes.
 const highestPriority = 1_000_000_000
 
 // systemPriorityClass reserves names that begin with system- for the classes of Kubernetes.

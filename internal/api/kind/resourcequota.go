@@ -58,10 +58,10 @@ type quotas struct {
 }
 
 // charge counts a write in the quotas of its namespace, or rejects it. It uses the limits and usage
-// in the quotas' status, which their controller maintains: until the first, a new quota limits
-// nothing. A write of a status is counted, but never rejected. As in the real server, a write that
-// fails later stays counted until the controller counts again. (k8s.io/apiserver v0.36.3,
-// admission/plugin/resourcequota/controller.go: CheckRequest)
+// in the quotas' status, which the controller of quotas maintains. A new quota limits nothing until
+// its first status. A write of a status is counted, but never rejected. As in the real server, a
+// write that fails later stays counted until the controller counts again. (k8s.io/apiserver
+// v0.36.3, admission/plugin/resourcequota/controller.go: CheckRequest)
 func (q *quotas) charge(s *store.Store, w store.Write) error {
 	if !q.any || !counted(w.Resource, w.Old != nil) {
 		return nil // the fast path of most writes
@@ -98,7 +98,7 @@ func counted(res *store.Resource, update bool) bool {
 
 func counterOf(res *store.Resource) *counter { return Of(res).quota }
 
-// evaluator counts objects of type T in quotas, besides their number.
+// evaluator counts objects of type T in quotas, beyond their number.
 type evaluator[T store.Object] struct {
 	limits  func(name corev1.ResourceName) bool // reports whether objects count for the resource
 	usage   func(now time.Time, obj T) corev1.ResourceList

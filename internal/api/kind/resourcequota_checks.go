@@ -70,7 +70,7 @@ func mayLimit(scope corev1.ResourceQuotaScope, name corev1.ResourceName) bool {
 
 // unlimitable returns a field error for each resource that a quota with a scope cannot limit.
 func unlimitable(scope corev1.ResourceQuotaScope, hard corev1.ResourceList, err *field.Error) (errs field.ErrorList) {
-	for name := range hard { // any order: the errors are alike
+	for name := range hard { // any order: the errors are equal
 		if isQuotaResource(name) && !mayLimit(scope, name) {
 			errs = append(errs, err)
 		}
@@ -139,7 +139,7 @@ func quotaRequirement(r corev1.ScopedResourceSelectorRequirement, at *field.Path
 	return errs
 }
 
-// quotaWarnings are about requests with a higher limit than limits have.
+// quotaWarnings are about requests with a higher quota than limits.
 func quotaWarnings(hard corev1.ResourceList) (texts []string) {
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
 		of := corev1.DefaultResourceRequestsPrefix + name

@@ -134,8 +134,8 @@ func TestANewQuotaLimitsNothing(t *testing.T) {
 	assert.Empty(t, used(t, s))
 }
 
-// The allocated size of an expansion counts until it is reduced. Updates that do not change the
-// size are not rejected, and a status never is.
+// The allocated size of an expansion counts until it is reduced. Updates without a size change are
+// not rejected, and writes of a status never are.
 func TestQuotasOfClaimsThatGrow(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	bound(t, s, true) // with 1Gi
@@ -170,7 +170,7 @@ func TestAttributesClassesOfAClaimCountInScopes(t *testing.T) {
 	assert.Equal(t, amounts{"requests.storage": "1Gi"}, used(t, s))
 }
 
-// Objects of any kind are counted, but only at their creation; a dry run is not.
+// Objects of any kind are counted, but only at their creation, and not in a dry run.
 func TestQuotasOfObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	const snapshots = "count/volumesnapshots.snapshot.storage.k8s.io"

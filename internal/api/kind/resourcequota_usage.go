@@ -17,12 +17,12 @@ import (
 
 type quantity = resource.Quantity
 
-// countPrefix begins a quota's resource name for the number of objects of a kind:
+// countPrefix is the prefix of a quota's resource name for the number of objects of a kind:
 // count/volumesnapshots.snapshot.storage.k8s.io.
 const countPrefix = "count/"
 
-// Counted returns the kinds that a quota limits: claims, pods and services by more than their
-// number, and any kind by its number.
+// Counted returns the kinds that a quota limits. Claims, pods and services can be limited by more
+// than their number, and any kind by its number.
 func Counted(hard corev1.ResourceList) []*store.Resource {
 	var found []*store.Resource
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
@@ -33,7 +33,7 @@ func Counted(hard corev1.ResourceList) []*store.Resource {
 	return found
 }
 
-// countedAs returns the kind that is counted under a quota's resource name, nil if there is none.
+// countedAs returns the kind that a quota counts under a resource name; nil if there is none.
 func countedAs(name corev1.ResourceName) *store.Resource {
 	if counted, isCount := strings.CutPrefix(string(name), countPrefix); isCount {
 		if res, _ := store.ResourceNamed(counted); res != nil && res.Namespaced && limits(res, name) {
@@ -50,7 +50,7 @@ func countedAs(name corev1.ResourceName) *store.Resource {
 }
 
 // Usage returns the usage of a quota's limits by the objects of its namespace at that time. It
-// omits resources that are not counted: devices, and those that are not Kubernetes' own.
+// omits resources that are not counted: devices, and resources that are not Kubernetes' own.
 // (k8s.io/apiserver v0.36.3, quota/v1/resources.go: CalculateUsage)
 func Usage(cluster store.Reader, now time.Time, quota *corev1.ResourceQuota) corev1.ResourceList {
 	used := corev1.ResourceList{}
@@ -109,7 +109,7 @@ func usageOf(res *store.Resource, now time.Time, obj store.Object) corev1.Resour
 func one() quantity { return *resource.NewQuantity(1, resource.DecimalSI) }
 
 // isInScopeOf reports whether an object is in all scopes of a quota. A kind that is counted only by
-// its number is in none.
+// its number is in no scope.
 func isInScopeOf(res *store.Resource, quota *corev1.ResourceQuota, obj store.Object) bool {
 	for _, scope := range quota.Spec.Scopes {
 		if !inScope(res, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}, obj) {
@@ -137,7 +137,8 @@ var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{
 	corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
 }
 
-// matchesScope reports whether one of an object's values of a scope matches, or the absence of any.
+// matchesScope reports whether one of an object's values for a scope matches, or that there is no
+// value.
 func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) bool {
 	wanted, err := labels.NewRequirement(string(scope.ScopeName), scopeOperators[scope.Operator], scope.Values)
 	if err != nil {
@@ -151,8 +152,8 @@ func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) 
 	})
 }
 
-// usedOf describes the usage of a quota: either of the resources that begin with "limits." or of
-// all others.
+// usedOf describes the usage of a quota: of the resources with the prefix "limits.", or of all
+// others.
 func usedOf(q *corev1.ResourceQuota, limits bool) string {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(q.Status.Hard)) {

@@ -41,7 +41,7 @@ type rules[T store.Object] struct {
 
 	// limit rejects an object that the limit ranges of its namespace do not permit.
 	limit func(cluster store.Reader, obj, old T) error
-	// quota counts objects in quotas, besides their number.
+	// quota counts objects in quotas, beyond their number.
 	quota *evaluator[T]
 	// observe is called for every commit: obj is nil for a removed object, old is nil for a created
 	// one.

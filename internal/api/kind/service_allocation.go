@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The addresses and ports that services are given, in order: kind's service subnet, without the
+// The addresses and ports for services, in order. They come from kind's service subnet, without the
 // addresses of the API server and of DNS.
 var (
 	firstServiceIP = address.FirstService
@@ -23,9 +23,9 @@ var (
 
 const firstNodePort, lastNodePort = 30000, 32767
 
-// allocate completes a service before it is validated: it keeps the addresses and ports of the
-// service, and adds missing ones. old is the replaced service, nil for a new one. (kubernetes
-// v1.36.3, pkg/registry/core/service/storage/alloc.go)
+// allocate completes a service before it is validated. It keeps the service's addresses and ports,
+// and adds missing ones. old is the replaced service; nil for a new one. (kubernetes v1.36.3,
+// pkg/registry/core/service/storage/alloc.go)
 func allocate(cluster store.Reader, service, old *corev1.Service) error {
 	if old != nil {
 		keepAllocated(&service.Spec, &old.Spec)
@@ -64,7 +64,7 @@ type allocations struct {
 	ports     map[int32]bool
 }
 
-// takenBy returns those of all other services.
+// takenBy returns the addresses and ports of all other services.
 func takenBy(cluster store.Reader, service *corev1.Service) allocations {
 	taken := allocations{map[string]bool{}, map[int32]bool{}}
 	for other := range store.List[*corev1.Service](cluster, "") {
@@ -113,8 +113,8 @@ func (a allocations) allocateChosen(service *corev1.Service, address string) err
 	return invalidService(service, field.Invalid(field.NewPath("spec", "clusterIPs"), service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %s", address, why)))
 }
 
-// allocatePorts gives the ports of a service ports on nodes. Ports of a new service with the same
-// number, for several protocols, get the same port there.
+// allocatePorts gives the ports of a service ports on nodes. If ports of a new service have the
+// same number for several protocols, they get the same node port.
 func (a allocations) allocatePorts(service, old *corev1.Service) error {
 	spec, given := &service.Spec, map[int32]int32{}
 	var all []string

@@ -24,8 +24,8 @@ func keepAllocated(spec, old *corev1.ServiceSpec) {
 	}
 }
 
-// keepNodePorts gives ports the node port of the old port with the same name, unless another port
-// has it.
+// keepNodePorts keeps the node port of the old port with the same name, unless another port has
+// that node port.
 func keepNodePorts(ports, old []corev1.ServicePort) {
 	byName, used := map[string]int32{}, map[int32]bool{}
 	for _, was := range old {
@@ -39,8 +39,8 @@ func keepNodePorts(ports, old []corev1.ServicePort) {
 	}
 }
 
-// dropUnused clears fields that the new type of a service does not use, unless the update changes
-// them: then it is rejected.
+// dropUnused clears fields that the new type of a service does not use. If the update changes them,
+// it is rejected instead.
 func dropUnused(service, old *corev1.Service) {
 	spec, was := &service.Spec, &old.Spec
 	if spec.Type == corev1.ServiceTypeExternalName && was.Type != spec.Type {
@@ -135,7 +135,7 @@ func isSingleStack(spec *corev1.ServiceSpec) bool {
 }
 
 // familiesChange rejects a change of the first family of a service with an address. The real server
-// names the first for all of them, and quotes addresses for families.
+// names the first family for all of them, and quotes addresses instead of families.
 func familiesChange(now, was *corev1.ServiceSpec) (errs field.ErrorList) {
 	if isHeadless(now) || isHeadless(was) {
 		return nil

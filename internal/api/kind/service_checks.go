@@ -101,7 +101,7 @@ func servicePortList(ports []corev1.ServicePort, at *field.Path) (errs field.Err
 	return errs
 }
 
-// affinityLife checks how long a client stays with a pod; fillAffinity has set the time.
+// affinityLife checks how long a client stays with a pod; fillAffinity has already set a default.
 func affinityLife(spec *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	const longest = 86400
 	if life := *spec.SessionAffinityConfig.ClientIP.TimeoutSeconds; life <= 0 || life > longest {
@@ -125,7 +125,7 @@ func externalAddresses(spec *corev1.ServiceSpec, old *corev1.Service, at *field.
 	return errs
 }
 
-// reachableAddress checks an address that clients reach; loopback permits the machine's own.
+// reachableAddress checks an address for clients. loopback permits the machine's own address.
 func reachableAddress(at *field.Path, address string, loopback bool) (errs field.ErrorList) {
 	ip := netutils.ParseIPSloppy(address)
 	if ip == nil {
@@ -143,7 +143,7 @@ func reachableAddress(at *field.Path, address string, loopback bool) (errs field
 	return errs
 }
 
-// portsOfType checks ports on nodes, and that a number belongs to one port of a protocol.
+// portsOfType checks node ports, and that no two ports of a protocol have the same number.
 func portsOfType(spec *corev1.ServiceSpec, at *field.Path) (errs field.ErrorList) {
 	type number struct {
 		protocol corev1.Protocol

@@ -32,7 +32,7 @@ func serviceWarnings(service *corev1.Service) (texts []string) {
 		texts = append(texts, utilvalidation.GetWarningsForIP(at.Child("externalIPs").Index(i), address)...)
 	}
 	warn(len(spec.ExternalIPs) > 0 && !headless && !external, "spec.externalIPs is deprecated and may no longer be implemented in some clusters")
-	if net.ParseIP(spec.LoadBalancerIP) != nil { // nothing else checks it
+	if net.ParseIP(spec.LoadBalancerIP) != nil { // no other check covers it
 		texts = append(texts, utilvalidation.GetWarningsForIP(at.Child("loadBalancerIP"), spec.LoadBalancerIP)...)
 	}
 	for i, r := range spec.LoadBalancerSourceRanges {

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// TokenIssuer is the issuer of service accounts' tokens, and the audience of those for the API
+	// TokenIssuer is the issuer of service account tokens, and the audience of tokens for the API
 	// server.
 	TokenIssuer = "https://kubernetes.default.svc"
-	// AccountToken is the life, in seconds, of the token that pods find in their default volume. A
-	// token that is requested with this lifetime is valid for a year, since programs may read it
-	// only once; after the requested lifetime, its use causes a warning.
+	// AccountToken is the requested lifetime, in seconds, of the token in a pod's default volume.
+	// Such a token is valid for a year, because programs may read it only once. After the requested
+	// lifetime, its use causes a warning.
 	AccountToken int64 = 60*60 + 7
 	year               = 365 * 24 * time.Hour
-	// DefaultAccount exists in every namespace, since pods without an account need it, even before
-	// its object is created.
+	// DefaultAccount exists in every namespace even before its object is created, because pods
+	// without an account need it.
 	DefaultAccount = "default"
 )
 

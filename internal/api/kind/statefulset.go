@@ -25,7 +25,7 @@ func init() {
 }
 
 var statefulSetRules = rules[*appsv1.StatefulSet]{
-	// Its pods have it as a hostname.
+	// Its pods use it as a hostname.
 	name: func(name string, _ bool) []string { return objectname.Label(name) },
 	fill: func(obj *appsv1.StatefulSet) { fillStatefulSet(&obj.Spec) },
 	admit: func(_ admission, obj *appsv1.StatefulSet) error {
@@ -162,7 +162,7 @@ func statefulSetWarnings(set, old *appsv1.StatefulSet) (texts []string) {
 	return texts
 }
 
-// withClaims returns the volumes of a set's pods: those of its claims first.
+// withClaims returns the volumes of a set's pods, starting with those of its claims.
 func withClaims(volumes []corev1.Volume, claims []corev1.PersistentVolumeClaim) []corev1.Volume {
 	var all []corev1.Volume
 	made := map[string]bool{}

@@ -51,8 +51,8 @@ func checkClass(class *storagev1.StorageClass) field.ErrorList {
 	return append(errs, allowedTopologies(field.NewPath("allowedTopologies"), class.AllowedTopologies)...)
 }
 
-// allowedTopologies checks the topologies of a class. The real server also compares each term with
-// as many empty ones as there are terms.
+// allowedTopologies checks the topologies of a class. The real server also compares each term to as
+// many empty terms as there are terms.
 func allowedTopologies(path *field.Path, terms []corev1.TopologySelectorTerm) (errs field.ErrorList) {
 	seen := make([]map[string]sets.Set[string], len(terms))
 	for i, term := range terms {

@@ -2,8 +2,8 @@ package kind
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// The store and the REST API use objects of any type, the file of a kind its Go type. The functions
-// here convert rules and columns; nil functions stay nil.
+// The store and the REST API use objects of any type. A kind's file uses the kind's Go type. The
+// functions here convert rules and columns; nil functions stay nil.
 
 // typed returns an object as its Go type; nil stays nil.
 func typed[T store.Object](obj store.Object) (as T) {

@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// union lists the members of a struct of pointers, of which exactly one must be set, by their JSON
-// names, in the order in which the API server checks them.
+// union lists the members of a struct of pointers with exactly one set member. They have their JSON
+// names and the order of the API server's checks.
 type union struct{ members []member }
 
 type member struct {

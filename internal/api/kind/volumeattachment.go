@@ -91,7 +91,8 @@ func attachmentSource(path *field.Path, source storagev1.VolumeAttachmentSource)
 	return nil
 }
 
-// Limits of an attachment's status, in bytes; the real server names the second in both messages.
+// Limits of an attachment's status, in bytes. The real server names the second one in both
+// messages.
 const (
 	maxVolumeError        = 1024
 	maxAttachmentMetadata = 256 * 1024

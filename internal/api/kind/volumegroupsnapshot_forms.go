@@ -11,8 +11,8 @@ import (
 )
 
 // olderGroupForms returns the versions of a kind of group snapshots that precede v1. The project's
-// definitions have no conversion: a version omits fields that it does not have, such as v1beta1 the
-// snapshots in the status of a content. C-GSNAP-1
+// definitions have no conversion, so a version omits fields that it does not have. For example,
+// v1beta1 omits the snapshots in the status of a content. C-GSNAP-1
 func olderGroupForms(name string, beta2, beta1, v1 func() store.Object) []Form {
 	first := formWithSameFields(name, groupv1beta1.SchemeGroupVersion, beta1, v1)
 	first.Deprecated = fmt.Sprintf("%s %s is deprecated; use %s %s", groupv1beta1.SchemeGroupVersion, name, groupv1.SchemeGroupVersion, name)

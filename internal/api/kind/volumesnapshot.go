@@ -26,8 +26,7 @@ func init() {
 	})
 }
 
-// SnapshotsByClaim finds volume snapshots by the "namespace/name" of the claim that they are taken
-// from.
+// SnapshotsByClaim finds volume snapshots by the "namespace/name" of their source claim.
 const SnapshotsByClaim store.Index = "snapshots by claim"
 
 var snapshotRules = rules[*snapshotv1.VolumeSnapshot]{

@@ -112,8 +112,8 @@ func (q question) usesServiceAccount() (bool, string) {
 	return q.related()
 }
 
-// own are the verbs for an object that has the name of its node. For a created object, admission
-// checks the name.
+// own are the permitted verbs for an object with the name of the node. For a created object,
+// admission checks the name.
 var own = []string{"get", "create", "update", "patch", "delete"}
 
 func (q question) usesLease() (bool, string) {
@@ -158,7 +158,7 @@ func (q question) usesResourceSlice() (bool, string) {
 	return false, "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection"
 }
 
-// selects reports whether a list is one of the objects of the node, by a field selector.
+// selects reports whether a list is restricted to the objects of the node by a field selector.
 func (q question) selects(field string) bool {
 	if q.FieldSelector == nil {
 		return false

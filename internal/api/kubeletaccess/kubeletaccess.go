@@ -20,12 +20,12 @@ import (
 
 var _ apiserver.Authorizer = (*Authorizer)(nil)
 
-// Authorizer allows the requests that kubelets need, and leaves other requests to roles and
-// bindings, as --authorization-mode=Node,RBAC does.
+// Authorizer permits the requests that kubelets need. Roles and bindings decide about other
+// requests, as with --authorization-mode=Node,RBAC.
 type Authorizer struct {
 	*rbac.Authorizer
 	store *store.Store
-	rules []rbacv1.PolicyRule // of all nodes alike
+	rules []rbacv1.PolicyRule // the same for all nodes
 }
 
 // New returns an authorizer for the nodes of a store. byRoles decides about other requests.

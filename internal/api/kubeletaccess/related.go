@@ -39,8 +39,8 @@ func (q question) isMounted(volume *corev1.PersistentVolume) bool {
 	return claim != nil && q.aPodUses("persistentvolumeclaims", claim.Namespace, claim.Name)
 }
 
-// aPodUses reports whether a pod of the node names an object. Mirror pods do not count: the node
-// makes them itself.
+// aPodUses reports whether a pod of the node names an object. Mirror pods do not count, because the
+// node itself creates them.
 func (q question) aPodUses(resource, namespace, name string) bool {
 	for pod := range store.Indexed[*corev1.Pod](q.store, kind.PodsByNode, q.node) {
 		_, isMirror := pod.Annotations[corev1.MirrorPodAnnotationKey]

@@ -32,7 +32,7 @@ func (a *Authorizer) Admit(w apiserver.UserWrite) error {
 	return nil
 }
 
-// forbid makes a refusal of an error that is none of the API's own.
+// forbid converts an error into a refusal, unless it is an API error.
 func forbid(w apiserver.UserWrite, err error) error {
 	if apierrors.IsNotFound(err) {
 		return err

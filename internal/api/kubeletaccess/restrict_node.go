@@ -15,8 +15,8 @@ import (
 	kubeletapis "k8s.io/kubelet/pkg/apis"
 )
 
-// checkNode permits a kubelet to write its own node, except for the fields that decide which pods
-// are scheduled there.
+// checkNode permits a kubelet to write its own node, except for the fields that influence
+// scheduling.
 func (r restriction) checkNode() error {
 	if r.Name != r.node {
 		return fmt.Errorf("node %q is not allowed to modify node %q", r.node, r.Name)
@@ -73,7 +73,8 @@ func forbiddenLabels(labels, before map[string]string) (forbidden []string) {
 	})
 }
 
-// isForbidden: kubelets set no labels of node-restriction, and of Kubernetes' own only theirs.
+// isForbidden: kubelets set no node-restriction labels, and of Kubernetes' own labels only those of
+// kubelets.
 func isForbidden(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok {
@@ -84,7 +85,7 @@ func isForbidden(key string) bool {
 		(within("kubernetes.io") || within("k8s.io")) && !kubeletapis.IsKubeletLabel(key)
 }
 
-// checkSigningRequest lets a kubelet request certificates of its own name only.
+// checkSigningRequest permits a kubelet to request certificates only for its own name.
 func (r restriction) checkSigningRequest() error {
 	request, ok := r.Object.(*certificatesv1.CertificateSigningRequest)
 	signers := []string{certificatesv1.KubeletServingSignerName, certificatesv1.KubeAPIServerClientKubeletSignerName}

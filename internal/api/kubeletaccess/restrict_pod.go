@@ -65,8 +65,8 @@ func (r restriction) checkPodStatus() error {
 	return nil
 }
 
-// checkMirrorPod lets a kubelet create the mirror pods of its static manifests, and no other pods:
-// a pod gives its kubelet access to the objects that it names.
+// checkMirrorPod permits a kubelet to create the mirror pods of its static manifests, but no other
+// pods. A pod gives its kubelet access to the objects that it names.
 func (r restriction) checkMirrorPod() error {
 	pod, ok := r.Object.(*corev1.Pod)
 	if !ok {
@@ -140,7 +140,7 @@ func referenced(pod *corev1.Pod) (kinds string, err error) {
 	return "", nil
 }
 
-// referencedBy leaves out secrets and config maps, which have been found before.
+// referencedBy leaves out secrets and config maps, which have already been found.
 func referencedBy(v *corev1.Volume) (kinds string, err error) {
 	switch {
 	case v.CSI != nil:

@@ -37,7 +37,7 @@ func (who subject) is(named rbacv1.Subject, namespace string) bool {
 
 // source is the origin of a rule: a binding and its matching subject.
 type source struct {
-	kind, name string // of the binding, with its namespace as the real server writes it
+	kind, name string // of the binding, with its namespace, in the real server's notation
 	role       rbacv1.RoleRef
 	subject    rbacv1.Subject
 	namespace  string
@@ -55,8 +55,8 @@ func (s source) String() string {
 	return fmt.Sprintf("%s %q of %s %q to %s %q", s.kind, s.name, s.role.Kind, s.role.Name, s.subject.Kind, whom)
 }
 
-// visit calls use with each rule that applies to a user in a namespace, empty for the cluster,
-// until it returns false. The error names missing roles.
+// visit calls use with each rule that applies to a user in a namespace (empty for the cluster),
+// until use returns false. The error names missing roles.
 func (a *Authorizer) visit(who subject, namespace string, use func(source, *rbacv1.PolicyRule) bool) error {
 	var missing []error
 	for from := range a.bindingsOf(who, namespace) {

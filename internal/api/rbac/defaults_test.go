@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A changed default role keeps added rules, and gets removed ones back.
+// A changed default role keeps added rules, and its removed rules are restored.
 func TestDefaultRolesKeepAddedRules(t *testing.T) {
 	client := kubernetes.NewForConfigOrDie(apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{}).Config())
 	roles := client.RbacV1().ClusterRoles()

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Grant rejects a role, or a binding, that grants rights that its author lacks. old is the replaced
-// object, nil for a new one.
+// Grant rejects a role or binding that grants rights that its author lacks. old is the replaced
+// object; nil for a new one.
 func (a *Authorizer) Grant(author authenticationv1.UserInfo, obj, old store.Object) error {
 	if slices.Contains(author.Groups, Superusers) {
 		return nil
@@ -81,7 +81,7 @@ func (g grant) binding(resource, namespace, name string, role rbacv1.RoleRef) er
 	return nil
 }
 
-// may reports whether the author has one of the two verbs that lift the limit.
+// may reports whether the author has one of the two verbs that lift this restriction.
 func (g grant) may(verb, resource, namespace, name string) bool {
 	return g.Authorize(authorizationv1.SubjectAccessReviewSpec{
 		User: g.author.Username, Groups: g.author.Groups,

@@ -14,7 +14,8 @@ type Lack struct {
 	Namespace, Account string // of the service account
 	// Where is the namespace of the request, empty for the cluster.
 	Where string
-	// Role is a role of the account there that could have the rule; the zero value if it has none.
+	// Role is a role of the account that could contain the rule; the zero value if the account has
+	// none there.
 	Role rbacv1.RoleRef
 	Rule rbacv1.PolicyRule
 

@@ -21,8 +21,9 @@ func (m *Missing) Add(l Lack) (isNew bool) {
 	return true
 }
 
-// DropAllowed removes rules that the roles have by now. A program that starts before its folder's
-// roles are applied is refused, also on a real cluster, but its folder lacks nothing.
+// DropAllowed removes rules that the roles contain by now. If a program starts before its folder's
+// roles are applied, its requests are refused, also on a real cluster. The folder itself lacks
+// nothing.
 func (m *Missing) DropAllowed(by *Authorizer) {
 	m.lacks = slices.DeleteFunc(m.lacks, func(l Lack) bool { return by.Authorize(l.asked).Allowed })
 }
@@ -40,7 +41,7 @@ func (l Lack) holder() string {
 	return fmt.Sprintf("no binding names service account %s of namespace %s, which needs a role with these rules in namespace %s", l.Account, l.Namespace, l.Where)
 }
 
-// Manifest returns the missing rules, for each role, as YAML to paste below its rules. It is empty
+// Manifest returns the missing rules for each role, as YAML to paste below its rules. It is empty
 // if none is missing.
 func (m *Missing) Manifest() string {
 	sorted := slices.SortedStableFunc(slices.Values(m.lacks), func(a, b Lack) int { return cmp.Compare(a.holder(), b.holder()) })

@@ -60,7 +60,7 @@ func (a *Authorizer) Refused(asked authorizationv1.SubjectAccessReviewSpec) {
 }
 
 // Rules returns those that apply to a user in a namespace. The error names missing roles of
-// bindings; the other bindings provide the rules.
+// bindings. The other bindings provide the rules.
 func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, err error) {
 	err = a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {
 		rules = append(rules, *rule)

@@ -1,6 +1,6 @@
-// Package streams serves connections that have several streams, as kubectl exec, attach and
-// port-forward use them: over SPDY and over WebSockets, in all versions of Kubernetes'
-// protocols. The protocols are those of Kubernetes' own packages.
+// Package streams serves connections with several streams, as kubectl exec, attach and port-forward
+// use them: over SPDY and over WebSockets, in all versions of Kubernetes' protocols. The protocols
+// are those of Kubernetes' own packages.
 package streams
 
 import (
@@ -80,8 +80,8 @@ func sizes(ctx context.Context, from <-chan remotecommand.TerminalSize) <-chan m
 	return to
 }
 
-// Forward connects the client with ports, over SPDY that may be inside a WebSocket, or over
-// channels of a WebSocket for ports that are named at once.
+// Forward connects the client to ports. It uses SPDY, possibly inside a WebSocket, or the channels
+// of a WebSocket for ports that are named at the start.
 func (Server) Forward(w http.ResponseWriter, r *http.Request, ports []int32, dial apiserver.Dial) {
 	if wsstream.IsWebSocketRequestWithTunnelingProtocol(r) {
 		w, r = tunnel(w, r)

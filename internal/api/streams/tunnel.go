@@ -49,7 +49,7 @@ func (t *tunneled) WriteHeader(code int) {
 // Hijack opens the WebSocket.
 func (t *tunneled) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	upgrader := websocket.Upgrader{
-		// Requests have a token that no page has.
+		// Requests have a token that no web page has.
 		CheckOrigin:  func(*http.Request) bool { return true },
 		Subprotocols: []string{protocol.WebsocketsSPDYTunnelingPrefix + t.header.Get(httpstream.HeaderProtocolVersion)},
 	}

@@ -22,7 +22,7 @@ import (
 // statusPatience bounds the time that a client may take to receive the result of a command.
 const statusPatience = 10 * time.Second
 
-// runWebSocket is Run over version 5 of the protocol, in which a client can close its streams
+// runWebSocket is Run over version 5 of the protocol, which permits a client to close its streams
 // one by one. Kubernetes' API server translates it for its kubelets.
 func runWebSocket(w http.ResponseWriter, r *http.Request, o apiserver.StreamOptions, run apiserver.Run) {
 	conn := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{protocol.StreamProtocolV5Name: {Binary: true, Channels: channels(o)}})
@@ -86,7 +86,8 @@ func channels(o apiserver.StreamOptions) []wsstream.ChannelType {
 	return all
 }
 
-// readSizes reads the sizes of the client's terminal. After an unreadable one it discards the rest.
+// readSizes reads the sizes of the client's terminal. After an unreadable message it discards the
+// rest.
 func readSizes(ctx context.Context, from io.Reader, to chan<- machine.TerminalSize) {
 	defer func() {
 		close(to)

@@ -1,6 +1,6 @@
-// Package unsimulated lists the fields of objects that are accepted and have no effect in a
-// simulation, but affect storage or pods in a real cluster. A test finds them: it walks the types
-// and the code that acts on objects.
+// Package unsimulated lists the fields of objects that are accepted without an effect in a
+// simulation, although they affect storage or pods in a real cluster. A test finds them. It walks
+// the types and the code that acts on objects.
 package unsimulated
 
 import (
@@ -18,14 +18,14 @@ import (
 
 // Field is a field without effect.
 type Field struct {
-	// Path leads to it from the spec, through lists without their indexes.
+	// Path is the path from the spec to the field, through lists without their indexes.
 	Path string
 	// Missing names the missing effect of a real cluster.
 	Missing string
 }
 
-// finder leads from a spec to a field: it has an index path for each structure on the way. It is
-// made once, as reflection is slow.
+// finder is the path from a spec to a field. It has an index path for each structure on the way. It
+// is created once, because reflection is slow.
 type finder [][]int
 
 // finders returns those of the fields, by type of the spec and path.
@@ -58,7 +58,7 @@ func findIn(t reflect.Type, path []string) (found finder) {
 	return found
 }
 
-// simulated lists values of fields that have their effect, other than the others of the field.
+// simulated lists values of fields that have their effect, unlike the other values of the field.
 var simulated = []any{corev1.ContainerRestartRuleActionRestart, corev1.DoNotSchedule}
 
 // inTree is the effect for volumes that no CSI driver makes.
@@ -96,8 +96,8 @@ var ofDeployments = []Field{{"paused", "the rollout goes on"}}
 var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
 	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd")
 
-// kinds are the kinds that are stored without an effect, although a real cluster acts on them, with
-// the missing effect.
+// kinds are the kinds that are stored without the effect that they have in a real cluster, with
+// this effect.
 var kinds = map[string]string{
 	"CertificateSigningRequest": "nothing signs", "HorizontalPodAutoscaler": "nothing is measured or scaled", "Ingress": "nothing serves it",
 	"MutatingWebhookConfiguration": "no webhook is called", "NetworkPolicy": "all pods reach each other",
@@ -105,7 +105,7 @@ var kinds = map[string]string{
 	"ValidatingAdmissionPolicy": "it is not evaluated", "ValidatingWebhookConfiguration": "no webhook is called",
 }
 
-// Kinds are the kinds without effect, and the effect that each lacks.
+// Kinds are the kinds without an effect here, with their effect in a real cluster.
 func Kinds() map[string]string { return maps.Clone(kinds) }
 
 func volumes(prefix string, names ...string) (fields []Field) {
@@ -115,8 +115,8 @@ func volumes(prefix string, names ...string) (fields []Field) {
 	return fields
 }
 
-// Of returns a sentence for each field of an object that is set and has no effect, or one for an
-// object of a kind without effect.
+// Of returns a sentence for each set field of an object that has no effect. For a kind without an
+// effect it returns one sentence.
 func Of(obj any) (says []string) {
 	add := func(path string, spec any, fields []Field) {
 		v := reflect.ValueOf(spec).Elem()
@@ -184,7 +184,7 @@ func isSet(v reflect.Value, path finder) bool {
 	return isSet(v.FieldByIndex(path[0]), path[1:])
 }
 
-// Listed are the fields by the kinds that have them, for the page that lists them.
+// Listed are the fields by kind, for the page that lists them.
 func Listed() map[string][]Field {
 	return map[string][]Field{"Pod, and templates of pods": ofPods, "Job": ofJobs, "Deployment": ofDeployments, "PersistentVolume": ofVolumes}
 }

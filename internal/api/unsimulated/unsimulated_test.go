@@ -25,9 +25,9 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference/not-simulated.md anew")
 
-// harmless are fields that no code reads and that change nothing for storage or pods here. Other
-// fields are redundant, are checked and used by the API server, belong to volumes of plugins that
-// are migrated to drivers, or concern the rights of containers on a real computer.
+// harmless are fields that no code reads and that affect neither storage nor pods here. Other
+// fields are redundant, are checked and used by the API server, belong to volumes of migrated
+// plugins, or concern the rights of containers on a real computer.
 var harmless = strings.Fields(`
 	Pod:serviceAccount Pod:priorityClassName Pod:imagePullSecrets Pod:enableServiceLinks Pod:setHostnameAsFQDN Pod:overhead Pod:runtimeClassName
 	Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.matchLabelKeys Pod:affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.mismatchLabelKeys
@@ -49,16 +49,16 @@ var harmless = strings.Fields(`
 	Job:selector DaemonSet:selector Job:podFailurePolicy.rules.onPodConditions.type Job:podFailurePolicy.rules.onPodConditions.status
 `)
 
-// partly lists fields that some code reads, and that still lack an effect on pods. The scheduler
-// keeps pods that use one disk apart, and obeys constraints that must be kept.
+// partly lists fields that some code reads although they do not have their full effect on pods. The
+// scheduler separates pods that use one disk, and obeys mandatory constraints.
 var partly = []string{"Pod:volumes.iscsi", "Pod:volumes.rbd", "Pod:topologySpreadConstraints.whenUnsatisfiable"}
 
-// ofComputers lists parts of paths of such fields of containers, and of in-tree volumes that have
-// other fields which are read.
+// ofComputers lists parts of paths to such fields: those of containers, and those of in-tree
+// volumes with other fields that are read.
 var ofComputers = []string{"ephemeralContainers.", "securityContext.windowsOptions", "securityContext.procMount", "securityContext.seccompProfile",
 	"securityContext.appArmorProfile", "lifecycle.stopSignal", "volumes.iscsi.", "volumes.rbd.", ".tcpSocket", "fieldRef.apiVersion"}
 
-// Each field that no code reads is in the list, or has a reason not to be; and none is in the list
+// The list has each field that no code reads, unless there is a reason against it, and no field
 // that some code reads.
 func TestFieldsThatNoCodeReadsAreListed(t *testing.T) {
 	read := fieldsRead(t)
@@ -110,7 +110,7 @@ func TestLookingAllocatesNothing(t *testing.T) {
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { unsimulated.Of(pod) }), 2.0)
 }
 
-// The page is as the list says.
+// The page agrees with the list.
 func TestPage(t *testing.T) {
 	var page strings.Builder
 	page.WriteString(`# What is not simulated

@@ -69,8 +69,8 @@ func addPath(s *types.Selection, read map[string]bool) {
 	}
 }
 
-// unread lists the fields below a type that no code reads, by their names in JSON. It leaves out
-// the fields below such a field.
+// unread lists the fields below a type that no code reads, by their JSON names. It leaves out the
+// fields below such a field.
 func unread(t reflect.Type, path string, read map[string]bool, seen map[reflect.Type]bool) (paths []string) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
