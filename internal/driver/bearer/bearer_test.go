@@ -43,7 +43,7 @@ func TestCallsNeedAValidTokenAndTLS(t *testing.T) {
 		"a token that cannot be reviewed": {review, with("unreviewed"), "Unknown: failed to review token the API is away"},
 		"no authorization on":             {nil, nil, "OK"},
 		"TLS to one without":              {nil, with("good"), `Unavailable: connection error: desc = "transport: authentication handshake failed: tls: first record does not look like a TLS handshake"`},
-		// It is a race how the server closes the connection.
+		// How the server closes the connection is a race.
 		"plain text to one with TLS":  {review, nil, `Unavailable: connection error: desc = "error reading server preface: `},
 		"a token that cannot be read": {review, func() (string, error) { return "", errors.New("open token: no such file") }, "Unknown: open token: no such file"},
 	} {

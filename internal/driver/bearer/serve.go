@@ -1,5 +1,5 @@
-// Package bearer is gRPC over TCP between the controller manager of CSI-Addons and the sidecars:
-// with TLS, unverified certificates, and the token of a service account in each call.
+// Package bearer is gRPC over TCP between the controller manager of CSI-Addons and the sidecars. It
+// uses TLS with unverified certificates, and the token of a service account in each call.
 package bearer
 
 import (

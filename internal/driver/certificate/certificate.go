@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// life is longer than any live cluster's.
+// life is longer than any live cluster runs.
 const life = 10 * 365 * 24 * time.Hour
 
 // New returns a certificate for loopback, and in PEM the certificate that clients must trust.

@@ -10,13 +10,13 @@ import (
 	"github.com/csisim/csisim/internal/input/calls"
 )
 
-// answerFields are the fields of faults by which calls fail.
+// answerFields are the fields of faults that make calls fail.
 type answerFields struct {
 	Code    calls.Code `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
 	Message string     `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
 }
 
-// answer makes the caller receive an error, without the driver receiving the call.
+// answer sends the caller an error; the driver does not receive the call.
 var answer = &Effect{
 	Name:  fault.Answer,
 	Field: "code",

@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Call is a call on its way from its caller to a driver. Package wire implements it.
+// Call is a call between its caller and a driver. Package wire implements it.
 type Call interface {
 	// Method is a name such as "Node/NodeStageVolume".
 	Method() string
@@ -30,12 +30,12 @@ type Call interface {
 	Answer() proto.Message
 	// Process is its caller.
 	Process() *kernel.Process
-	// Deadline is the virtual time, since the run began, at which its caller gives up.
+	// Deadline is the virtual time, since the start of the run, at which its caller gives up.
 	Deadline() time.Duration
 	Machine() machine.Machine
 	// InProcess reports whether the driver is Go code of this process.
 	InProcess() bool
-	// Paths are the paths of the request, as programs on the machine find them.
+	// Paths are the paths of the request, as seen by programs on the machine.
 	Paths() []string
 
 	Carrier
@@ -45,26 +45,26 @@ type Call interface {
 
 // Carrier gives calls to the driver.
 type Carrier interface {
-	// Pass gives the call to the driver unless its caller has given up.
+	// Pass passes the call to the driver unless its caller has given up.
 	Pass(into proto.Message) error
-	// PassShown passes the call, and records the system calls of the driver if the run shows them.
+	// PassShown passes the call, and records the driver's system calls if the run records them.
 	PassShown() error
-	// Deliver passes the call to the driver, whatever its caller did meanwhile.
+	// Deliver passes the call to the driver, whatever its caller has done meanwhile.
 	Deliver(p *kernel.Process, into proto.Message) error
-	// TakeTime makes the call in a separate process, which continues even if its caller no longer
-	// waits.
+	// TakeTime makes the call in a separate process, which continues even if its caller has given
+	// up.
 	TakeTime(send func(p *kernel.Process, into proto.Message) error) error
 	// Wrap wraps the client that reaches the driver; the last wrapper is the outermost.
 	Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface)
 	// Struck records that the fault had its effect.
 	Struck(*fault.Fault)
-	// Disturbed records that the fault disturbed the driver, which answers by itself.
+	// Disturbed records that the fault disturbed the driver, but that the driver itself answers.
 	Disturbed(*fault.Fault)
-	// Again begins a call of the same method that no caller has made, with this request.
+	// Again begins an additional call of the same method with this request, without any caller.
 	Again(*fault.Fault, proto.Message) Further
-	// Other begins a call of another method that no caller has made.
+	// Other begins an additional call of another method, without any caller.
 	Other(f *fault.Fault, fullMethod string, request, answer proto.Message) Further
-	// Kill kills the victim of the fault, and restarts it as the fault says.
+	// Kill kills the victim of the fault, and restarts it if the fault requires it.
 	Kill(*fault.Fault)
 	// Act makes a user, an administrator or the node act.
 	Act(fault.Action)
@@ -73,10 +73,10 @@ type Carrier interface {
 // Further is an additional call beside the caller's call.
 type Further interface {
 	Answer() proto.Message
-	// Make gives it to the driver and records its outcome.
+	// Make passes it to the driver and records its outcome.
 	Make() error
-	// Unanswered reports whether an outcome is no answer of the driver: the caller gave up, or
-	// found no server.
+	// Unanswered reports whether an outcome is not an answer of the driver, because the caller gave
+	// up or found no server.
 	Unanswered(error) bool
 	// WhileCallerLives makes another call, and ends this one if the caller is killed meanwhile.
 	WhileCallerLives(make func() error) error
@@ -88,25 +88,27 @@ type Further interface {
 	Outcome(error) contract.Outcome
 }
 
-// Programs are the means to disturb the program that gets the call, if it is one of the run.
+// Programs are the ways to disturb the called program, if the run has started it.
 type Programs interface {
 	// Program is the called program; nil if the run has not started it.
 	Program() *machine.Process
 	// WatchCalls watches and disturbs the system calls of the program during the call. It is nil if
-	// the run has no such program; the run ends if the system does not show its system calls.
+	// the run has no such program. If the system does not permit the watching of system calls, the
+	// run ends.
 	WatchCalls(purpose string, i machine.Interference) *machine.CallWatch
-	// RecordCalls records the system calls that were seen, and returns the number of failed ones.
+	// RecordCalls records the observed system calls, and returns the number of failed ones.
 	RecordCalls(w *machine.CallWatch, injected string) (failed int)
 	// Service gives access to the stand-in for the program's service; nil without one.
 	Service() *standin.Access
 	// WatchRequests watches and disturbs the HTTP requests of the program during the call.
 	WatchRequests(*standin.Watch)
-	// HideRequests shows none: of calls at once, the real clock decides which request comes first.
+	// HideRequests leaves the requests out of the trace. For simultaneous calls, the real clock
+	// decides which request comes first.
 	HideRequests()
-	// StandsStill says that the driver is stopped in the call, until the returned function is
+	// StandsStill records that the driver is stopped in the call, until the returned function is
 	// called.
 	StandsStill() (goesOn func())
-	// WindsUp says that the program may be busy with the volume for a while after the call has
+	// WindsUp records that the program may still use the volume for a while after the call has
 	// ended.
 	WindsUp()
 }
@@ -117,11 +119,11 @@ type Judge interface {
 	Outcome(error) contract.Outcome
 	// Creations counts the driver's CreateVolume calls.
 	Creations() outcome.Creations
-	// OtherNode returns the id of another node of the driver; empty without another node.
+	// OtherNode returns the id of another node of the driver; empty if there is none.
 	OtherNode(id string) string
 	// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 	Attaches() bool
-	// OtherVolume returns the id of another volume of the driver; empty without another volume.
+	// OtherVolume returns the id of another volume of the driver; empty if there is none.
 	OtherVolume(id string) string
 	// Mounts lists the mounts at, and below, the request's paths.
 	Mounts() []string
@@ -129,7 +131,7 @@ type Judge interface {
 	CheckLists() []verdict.Verdict
 	// Note records breaches of the CSI spec.
 	Note([]verdict.Verdict)
-	// Seen records that a rule was kept, if there are no breaches, and returns them.
+	// Seen returns the breaches. If there are none, it records that a rule was kept.
 	Seen(breaches []verdict.Verdict, rule string) []verdict.Verdict
 }
 
@@ -141,14 +143,14 @@ var (
 	ErrDeadline = status.Error(codes.DeadlineExceeded, "context deadline exceeded")
 	// ErrCallerExited is the error of a call after the exit of its caller.
 	ErrCallerExited = status.Error(codes.Canceled, "the caller has exited")
-	// ErrConnectionLost is the error that a caller receives if the driver dies in its call.
+	// ErrConnectionLost is the error that a caller receives if the driver exits during its call.
 	ErrConnectionLost = status.Error(codes.Unavailable, "error reading from server: EOF")
-	// ErrUnseen is the reason for which a fault cannot disturb a program's changes to files.
+	// ErrUnseen is the reason why a fault cannot interfere with a program's changes to files.
 	ErrUnseen = errors.New("this system does not show csisim which system calls programs make: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN")
 )
 
-// Text returns an answer as text, the same for equal answers: package protojson varies its spaces
-// on purpose.
+// Text returns an answer as text. Equal answers have equal texts: package protojson varies its
+// spaces on purpose.
 func Text(answer proto.Message) string {
 	text, err := protojson.Marshal(answer)
 	if err != nil {
@@ -164,7 +166,7 @@ func Text(answer proto.Message) string {
 // Blank is an empty message of the same type.
 func Blank(m proto.Message) proto.Message { return m.ProtoReflect().New().Interface() }
 
-// IsPrompt reports whether a call never blocks, so that it can be made where the caller stands.
+// IsPrompt reports whether a call never blocks, so that it needs no separate process.
 func IsPrompt(client grpc.ClientConnInterface) bool {
 	c, ok := client.(interface{ Prompt() bool })
 	return ok && c.Prompt()

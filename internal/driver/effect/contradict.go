@@ -16,8 +16,8 @@ type contradictFields struct {
 	Contradict bool `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger or a smaller volume of the same name, or one without its source, to cut a snapshot of the same name from another volume, to publish a volume for a single writer at another path as well. Of CreateVolume, CreateSnapshot, ControllerPublishVolume and NodePublishVolume."`
 }
 
-// contradict sends the driver, right after its OK, a call that the first one excludes: the driver
-// must reject it.
+// contradict sends the driver, after an OK answer, a call that is incompatible with the first one.
+// The driver must reject it.
 var contradict = &Effect{
 	Name:  fault.Contradict,
 	Field: "contradict",
@@ -33,12 +33,11 @@ var contradict = &Effect{
 	Do:      doContradict,
 }
 
-// contradiction is a request that cannot be granted in addition to another one, and its meaning in
-// words.
+// contradiction is a request that is incompatible with another one, and its meaning in words.
 type contradiction struct {
 	request proto.Message
 	words   string
-	subject string // of those with one subject, the ones after the first granted one are not made
+	subject string // after the first granted one, others with the same subject are skipped
 	remark  bool   // csi-sanity and Kubernetes do without the refusal
 }
 
@@ -69,7 +68,7 @@ func doContradict(c Call, f *fault.Fault) error {
 	return nil
 }
 
-// isAnother reports whether the driver has cut another snapshot, and deletes it: in some drivers
+// isAnother reports whether the driver has taken another snapshot, and deletes it. In some drivers
 // the id of a snapshot contains that of its volume.
 func isAnother(c Call, f *fault.Fault, again Further) bool {
 	first, ok := c.Answer().(*csi.CreateSnapshotResponse)
@@ -84,8 +83,8 @@ func isAnother(c Call, f *fault.Fault, again Further) bool {
 	return true
 }
 
-// takeBack unpublishes a volume that the driver should not have published: no other component is
-// aware of it.
+// takeBack unpublishes a volume that the driver should not have published, because no other
+// component knows about it.
 func takeBack(c Call, f *fault.Fault, published *csi.NodePublishVolumeRequest) {
 	request := &csi.NodeUnpublishVolumeRequest{VolumeId: published.GetVolumeId(), TargetPath: published.GetTargetPath()}
 	_ = c.Other(f, csi.Node_NodeUnpublishVolume_FullMethodName, request, &csi.NodeUnpublishVolumeResponse{}).Make()
@@ -122,7 +121,7 @@ func contradictionsOf(c Call) []contradiction {
 	return nil
 }
 
-// otherVolumes are requests for volumes that differ from one of that size, by its name. CSI
+// otherVolumes are requests for volumes with the same name that differ from one with that size. CSI
 // "CreateVolume": a volume that is incompatible with capacity_range or volume_content_source.
 func otherVolumes(r *csi.CreateVolumeRequest, made int64) (all []contradiction) {
 	sized := func(capacity *csi.CapacityRange, remark bool, asked string) {

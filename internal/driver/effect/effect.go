@@ -1,7 +1,7 @@
-// Package effect lists the effects of faults on calls, one file each. An Effect describes itself:
-// the step fault, the schema, searches, the rules of real clusters, the words in traces and the
-// documentation follow from the list. An effect is added with its file and its lines in list.go,
-// and gets its name for Go tests in package fault.
+// Package effect lists the effects of faults on calls, one file each. An Effect describes itself.
+// The list determines the step fault, the schema, searches, the rules of real clusters, the words
+// in traces and the documentation. To add an effect, add its file and its lines in list.go, and its
+// name for Go tests in package fault.
 package effect
 
 import (
@@ -18,16 +18,16 @@ import (
 type Effect struct {
 	// Name is its name in Go tests and traces.
 	Name fault.Effect
-	// Field is the field of the step fault that selects it. Default: no step can have it.
+	// Field is the field of the step fault that selects it. Default: not available in steps.
 	Field string
-	// Given reports whether the fields of a step select it.
+	// Given reports whether the fields of a step select the effect.
 	Given func(*Fields) bool
-	// Check reports mistakes in its fields of a step, at calls of a method or of a pattern of
-	// methods, whether they select it or not. Default: there are none.
+	// Check reports mistakes in its fields of a step, even if they do not select it. The step's
+	// calls are given by a method or a pattern of methods. Default: there are none.
 	Check func(f *Fields, call string, c Checker)
-	// Read sets a fault by the fields of a step that selects it. Default: they say nothing more.
+	// Read sets a fault by the fields of a step that selects it. Default: no further words.
 	Read func(*Fields, *fault.Fault)
-	// Affects reports whether it can affect calls of a method, such as "NodeStageVolume".
+	// Affects reports whether the effect can affect calls of a method, such as "NodeStageVolume".
 	// Default: it can affect all.
 	Affects func(method string) bool
 	// InSearches returns its faults of a kind in a search. Default: none.
@@ -37,10 +37,10 @@ type Effect struct {
 	Never func(*fault.Fault) string
 	// InWords describes it in the words of a trace's inj field.
 	InWords func(*fault.Fault) string
-	// Disturbs reports whether an answer with the code may be the work of the fault, so that it
-	// does not show whether the driver still works on something. Default: it never is.
+	// Disturbs reports whether the fault may have caused an answer with the code. Such an answer
+	// does not show whether the driver is still working. Default: it never is.
 	Disturbs func(codes.Code) bool
-	// Doubles is set if the driver gets further calls that no caller has made and none notices.
+	// Doubles is set if the driver gets additional calls that have no caller.
 	Doubles bool
 	// Do makes the call under the fault. It returns the outcome for the caller.
 	Do func(Call, *fault.Fault) error
@@ -54,7 +54,7 @@ var byName = func() map[fault.Effect]*Effect {
 	return found
 }()
 
-// Of returns the effect of a name. Default: a fault without one answers with its code.
+// Of returns the effect with a name. Default: a fault without one answers with its code.
 func Of(name fault.Effect) *Effect {
 	if e := byName[name]; e != nil {
 		return e
@@ -85,7 +85,7 @@ func unseen(*fault.Fault) string { return "the proxy does not see the driver's s
 // always is the disturbance of an effect that any answer may come from.
 func always(codes.Code) bool { return true }
 
-// butAborted is the disturbance of an effect by which no driver answers that it is busy.
+// butAborted is the disturbance of an effect that never makes drivers answer that they are busy.
 func butAborted(code codes.Code) bool { return code != codes.Aborted }
 
 // words describe an effect that is the same in all faults.
@@ -93,7 +93,7 @@ func words(text string) func(*fault.Fault) string {
 	return func(*fault.Fault) string { return text }
 }
 
-// searchedAs is the part in searches of an effect with one fault, of one kind.
+// searchedAs describes, for searches, an effect with one fault of one kind.
 func searchedAs(kind fault.Kind, f fault.Fault) func(fault.Kind, Called) []fault.Fault {
 	return func(asked fault.Kind, _ Called) []fault.Fault {
 		if asked != kind {

@@ -51,7 +51,8 @@ func declared(t *testing.T) (names []string) {
 	return names
 }
 
-// An effect without a field is for searches; every field is one of the step and is documented.
+// An effect without a field is for searches only. Every field belongs to the step and is
+// documented.
 func TestEveryEffectIsReachedByAStepOrASearch(t *testing.T) {
 	var fields []string
 	for _, f := range strict.Fields(reflect.TypeFor[effect.Fields]()) {

@@ -10,9 +10,9 @@ type failMountedFields struct {
 	Mounted string `json:"mounted,omitempty" example:"ESTALE" doc:"While a driver program works on the call, the file systems that are mounted at the call's paths fail with this error until they are unmounted, as those of a server that has lost them (ESTALE), a broken disk (EIO) or a FUSE daemon that has died (ENOTCONN): each system call about a file there fails, but unmounting works. With EROFS those that write fail."`
 }
 
-// failMounted: while a driver's program works on the call, the file systems that are mounted at the
-// call's paths fail. Drivers in this process, and programs that csisim did not start, use no file
-// system that is seen.
+// failMounted: while a driver's program works on the call, file systems that are mounted at the
+// call's paths fail. csisim observes no file systems of drivers in this process, or of programs
+// that it did not start.
 var failMounted = &Effect{
 	Name:  fault.FailMounted,
 	Field: "mounted",

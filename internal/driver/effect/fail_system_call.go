@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// failSystemCallFields are the fields of faults by which system calls fail. Those of requests have
-// some of them, too.
+// failSystemCallFields are the fields of faults that make system calls fail. Faults of requests
+// have some of them, too.
 type failSystemCallFields struct {
 	Syscall string `json:"syscall,omitempty" example:"umount2" doc:"With fails: which system calls of the driver program and of its child processes fail during the call. mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices), each in all forms: renameat2 is rename, fdatasync is fsync."`
 	Nth     uint   `json:"nth,omitempty" doc:"With syscall or request: which one of each call fails, from 1; default all."`
@@ -17,7 +17,7 @@ type failSystemCallFields struct {
 	Fails   string `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made, or how requests fail: HTTP 500 and other statuses, reset, slow, stale. times is how many fail then, in all calls together."`
 }
 
-// failSystemCall: a system call of the driver's program fails, without being made.
+// failSystemCall: a system call of the driver's program fails without taking effect.
 var failSystemCall = &Effect{
 	Name:  fault.FailSystemCall,
 	Field: "fails",
@@ -49,7 +49,7 @@ func doFailSystemCall(c Call, f *fault.Fault) error {
 	return c.Pass(c.Answer())
 }
 
-// pointOf is the system call of a fault, as machines know it.
+// pointOf is the system call of a fault, in the form that machines use.
 func pointOf(f *fault.Fault) machine.Point {
 	return machine.Point{Name: f.System.Name, Path: f.System.Path, Nth: f.System.Nth}
 }

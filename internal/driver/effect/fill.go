@@ -19,8 +19,8 @@ type fillFields struct {
 	Fill bool `json:"fill,omitempty" doc:"Right after its OK a file of 4 MiB is written to the volume, and the driver program is called again, with the file and without it: used may not fall, and available rise, by so much. Of NodeGetVolumeStats of a file system."`
 }
 
-// fill writes a large file to the volume right after its OK, and measures the volume with it and
-// without it.
+// fill writes a large file to the volume after an OK answer, and measures the volume with the file
+// and without it.
 var fill = &Effect{
 	Name:  fault.Fill,
 	Field: "fill",
@@ -39,8 +39,8 @@ var fill = &Effect{
 const (
 	fillName  = ".csisim-fill"
 	fillBytes = 4 << 20
-	// fillings is the number of times that a volume is filled for certainty: other programs may
-	// write to its file system at the same time.
+	// fillings is how often a volume is filled to be certain, because other programs may write to
+	// its file system at the same time.
 	fillings = 3
 )
 
@@ -77,7 +77,7 @@ func doFill(c Call, f *fault.Fault) error {
 	return nil
 }
 
-// measure makes the call again; it returns nil if that fails.
+// measure repeats the call; it returns nil if the call fails.
 func measure(c Call, f *fault.Fault) *csi.NodeGetVolumeStatsResponse {
 	again := c.Again(f, proto.Clone(c.Request()))
 	if again.Make() != nil {
@@ -86,7 +86,8 @@ func measure(c Call, f *fault.Fault) *csi.NodeGetVolumeStatsResponse {
 	return again.Answer().(*csi.NodeGetVolumeStatsResponse)
 }
 
-// incompressible returns so many bytes, always the same, that no file system can store in fewer.
+// incompressible returns a number of bytes, always the same ones, that no file system can store in
+// fewer.
 func incompressible(n int) []byte {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 var ErrHeld = errors.New("the driver is held")
 
 // stop stops the called program after a number of changes that the fault sets. Delivering the call
-// then returns ErrHeld. After the release, delivering it once more returns the answer. It returns
-// nil if changes are not seen.
+// then returns ErrHeld. After the release, another delivery returns the answer. It returns nil if
+// changes are not observed.
 func stop(c Call, f *fault.Fault) *machine.Hold {
 	program := c.Program()
 	if program == nil {
@@ -38,11 +38,10 @@ func heldAt(reached <-chan struct{}) func(grpc.ClientConnInterface) grpc.ClientC
 	}
 }
 
-// held is a client of a program that stops in a call, between two of the changes that it makes
-// to files.
+// held is a client of a program that is stopped in a call, between two of its changes to files.
 type held struct {
 	grpc.ClientConnInterface
-	reached <-chan struct{} // closed when it stands still
+	reached <-chan struct{} // closed when it is stopped
 
 	start  sync.Once
 	done   chan struct{}
@@ -82,5 +81,5 @@ func (h *held) invoke(method string, request any, opts []grpc.CallOption) {
 	h.err = h.ClientConnInterface.Invoke(ctx, method, request, h.answer, opts...)
 }
 
-// heldTime bounds, in wall time, how long a driver may be held in a call and work on it then.
+// heldTime bounds, in wall time, how long a driver may be stopped in a call and then work on it.
 const heldTime = time.Minute

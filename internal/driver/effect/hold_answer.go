@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// delayAnswerFields and holdAnswerFields are the fields of faults that hold an answer, for some
-// time or until they are cleared.
+// delayAnswerFields and holdAnswerFields are the fields of faults that hold an answer for a time or
+// until they are cleared.
 type (
 	delayAnswerFields struct {
 		DelayAnswer strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
@@ -21,7 +21,7 @@ type (
 	}
 )
 
-// holdAnswer: the driver acts at once, its answer arrives later.
+// holdAnswer: the driver acts immediately, and its answer arrives later.
 var holdAnswer = &Effect{
 	Name:  fault.HoldAnswer,
 	Field: "holdAnswer",

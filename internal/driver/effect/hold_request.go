@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// delayRequestFields and holdRequestFields are the fields of faults that hold a request, for some
-// time or until they are cleared.
+// delayRequestFields and holdRequestFields are the fields of faults that hold a request for a time
+// or until they are cleared.
 type (
 	delayRequestFields struct {
 		DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`

@@ -14,8 +14,8 @@ type inUseFields struct {
 	InUse bool `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
 }
 
-// inUse: the mounts of a driver's program are in use during the call. Drivers in this process, and
-// programs that csisim did not start, unmount nothing that is seen.
+// inUse: the mounts of a driver's program are in use during the call. csisim observes no unmounts
+// of drivers in this process, or of programs that it did not start.
 var inUse = &Effect{
 	Name:  fault.InUse,
 	Field: "inUse",

@@ -127,8 +127,8 @@ func killInWords(f *fault.Fault) string {
 	}
 }
 
-// bootTime is the virtual time for which a node is without power in a search: it is back before
-// Kubernetes considers it lost.
+// bootTime is the virtual time for which a search leaves a node without power. The node boots
+// before Kubernetes considers it lost.
 const bootTime = 20 * time.Second
 
 // deathsIn returns the kills of a search.
@@ -156,8 +156,8 @@ func deaths(of fault.Victim, name string, restart time.Duration) []fault.Fault {
 	}
 }
 
-// mostChanges bounds the changes of files after which a program is killed halfway: few calls make
-// more.
+// mostChanges bounds the changes to files before a kill halfway through a call. Few calls make more
+// changes.
 const mostChanges = 4
 
 // halfway returns the kills of a program during its work.
@@ -171,7 +171,7 @@ func halfway() (all []fault.Fault) {
 	return all
 }
 
-// upgrades returns the deaths of a driver after which another release of it is started.
+// upgrades returns kills of a driver that are followed by the start of another release.
 func upgrades(c Called) []fault.Fault {
 	all := deaths(fault.Driver, "driver upgraded", fault.RestartTime)
 	if c.Watched {
@@ -183,8 +183,8 @@ func upgrades(c Called) []fault.Fault {
 	return all
 }
 
-// doKill makes the call in a process of its own and kills the victim of the fault: the victim may
-// be the caller.
+// doKill makes the call in a separate process and kills the victim of the fault, which may be the
+// caller.
 func doKill(c Call, f *fault.Fault) error {
 	make := crash
 	if f.System.Name != "" {
@@ -215,8 +215,8 @@ func crash(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) error 
 }
 
 // crashAtWork makes the call and kills the victim when the driver's program has made some of its
-// changes, or at the end of the call if it makes fewer. Where changes are not seen, it kills the
-// victim a moment after the program got the call.
+// changes. If the program makes fewer, the kill is at the end of the call. If changes are not
+// observed, it kills the victim shortly after the program received the call.
 func crashAtWork(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) error {
 	hold := stop(c, f)
 	if hold == nil {
@@ -258,7 +258,7 @@ func crashByClock(c Call, p *kernel.Process, f *fault.Fault, into proto.Message)
 }
 
 // crashBefore makes the call, and kills the victim just before the driver's program makes a certain
-// system call. If the program does not make it, the victim lives.
+// system call. If the program never makes it, the victim is not killed.
 func crashBefore(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) error {
 	w := c.WatchCalls("fault "+f.Name, machine.Interference{At: pointOf(f)})
 	if w == nil {
@@ -282,8 +282,8 @@ func crashBefore(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) 
 	return c.Deliver(p, into)
 }
 
-// workTime is the wall time that a driver works on a call before fault.AtWork kills its victim,
-// where the driver's changes are not seen.
+// workTime is the wall time for which a driver works on a call before fault.AtWork kills its
+// victim, if the driver's changes are not observed.
 const workTime = 2 * time.Millisecond
 
 // disturbed is a client of a driver in another process. It runs a function during each call.

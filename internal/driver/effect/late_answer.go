@@ -12,7 +12,8 @@ type lateAnswerFields struct {
 	LateAnswer bool `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
 }
 
-// lateAnswer makes the driver act at once, but its answer arrives after its caller has given up.
+// lateAnswer makes the driver act immediately, but its answer arrives after its caller has given
+// up.
 var lateAnswer = &Effect{
 	Name:       fault.LateAnswer,
 	Field:      "lateAnswer",

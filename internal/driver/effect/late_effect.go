@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// lateEffect makes the driver receive the call, and act, after its caller has given up. In a
-// scenario this is a delayRequest that is longer than the caller's deadline.
+// lateEffect makes the driver receive the call and act only after its caller has given up. In a
+// scenario this is a delayRequest longer than the caller's deadline.
 var lateEffect = &Effect{
 	Name:       fault.LateEffect,
 	InSearches: searchedAs(fault.Belated, fault.Fault{Name: fault.Belatedly, Effect: fault.LateEffect}),

@@ -49,7 +49,7 @@ func FieldNames() (names []string) {
 	return names
 }
 
-// Given lists the effects that the fields of a step select; there should be one.
+// Given lists the effects that the fields of a step select. There should be exactly one.
 func (f *Fields) Given() (given []*Effect) {
 	for _, e := range all {
 		if e.Given != nil && e.Given(f) {
@@ -59,7 +59,8 @@ func (f *Fields) Given() (given []*Effect) {
 	return given
 }
 
-// Check reports mistakes in the fields, at calls of a method or of a pattern of methods.
+// Check reports mistakes in the fields. The step's calls are given by a method or a pattern of
+// methods.
 func (f *Fields) Check(call string, c Checker) {
 	for _, e := range all {
 		if e.Check != nil {
@@ -82,13 +83,13 @@ func (f *Fields) Read(into *fault.Fault) {
 type Checker interface {
 	// Has reports whether the step has a field.
 	Has(field string) bool
-	// Report reports a mistake in a field: the text that was found and the right one.
+	// Report reports a mistake in a field: the found text and the correct one.
 	Report(field, found, want string)
-	// Known reports a word in a field that is none of the known ones.
+	// Known reports an unknown word in a field.
 	Known(field, noun, word string, known []string)
 	// Pattern reports a pattern of paths that is malformed.
 	Pattern(field, pattern string)
-	// Victim reports the name of a program that is neither one of the known ones nor a controller.
+	// Victim reports a name that is neither a known program nor a controller.
 	Victim(field, name string, known []string)
 	// Release reports a name that is no release of the driver.
 	Release(field, name string)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// loseAnswerFields are the fields of faults that lose an answer. A code may be beside them.
+// loseAnswerFields are the fields of faults that lose an answer. They may be combined with a code.
 type loseAnswerFields struct {
 	LoseAnswer bool `json:"loseAnswer,omitempty" doc:"The driver carries out the call; its caller gets the code, by default Unavailable."`
 }

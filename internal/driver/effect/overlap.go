@@ -18,9 +18,8 @@ type overlapFields struct {
 	Overlap bool `json:"overlap,omitempty" doc:"The driver receives the call twice at once, as from a restarted caller, and may answer either with ABORTED. The effect must be that of one call. Only calls that change something are affected, and their callers do not notice."`
 }
 
-// overlap makes the driver receive the call twice at once, as from a caller that lost its memory
-// while the driver worked. The caller receives the answer of one call, whatever the outcome of the
-// other.
+// overlap makes the driver receive the call twice at once, as if its caller had restarted while the
+// driver worked. The caller receives the answer to one call, regardless of the other one's outcome.
 var overlap = &Effect{
 	Name:       fault.Overlap,
 	Field:      "overlap",
@@ -56,7 +55,8 @@ func doOverlap(c Call, f *fault.Fault) error {
 	return err
 }
 
-// mountsOnce returns a function that records mounts that two calls at once have made twice since.
+// mountsOnce returns a function that records the mounts that two simultaneous calls have made twice
+// since.
 func mountsOnce(c Call) (check func()) {
 	if c.Machine() == nil {
 		return func() {}
@@ -65,12 +65,12 @@ func mountsOnce(c Call) (check func()) {
 	return func() { c.Note(contract.CheckOverlap(c.Method(), before, c.Mounts())) }
 }
 
-// doubled is a client that makes each call twice at once. Go code of this process receives one call
-// after the other: its calls must not overlap by the chance of real threads.
+// doubled is a client that makes each call twice at once. Go code of this process receives the
+// calls one after the other, because the overlap of real threads would be random.
 type doubled struct {
 	grpc.ClientConnInterface
 	inTurn bool
-	answer proto.Message // answer of the call that its caller does not know; nil before
+	answer proto.Message // answer to the additional call; nil before it
 	err    error
 }
 

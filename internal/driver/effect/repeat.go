@@ -40,7 +40,7 @@ func doRepeat(c Call, f *fault.Fault) error {
 	}
 	second := again.Outcome(err)
 	if made.Several() || c.Creations() != made {
-		first.Volumes, second.Volumes = nil, nil // other volumes were made meanwhile, too
+		first.Volumes, second.Volumes = nil, nil // other volumes were created meanwhile, too
 	}
 	c.Note(c.Seen(contract.CheckRepeat(c.Method(), first, second), "made again, it has the same answer and changes nothing"))
 	c.Note(c.CheckLists())

@@ -21,8 +21,8 @@ type Called struct {
 	Served bool
 }
 
-// AtCall returns the possible faults of a call in a space, each with a unique name, in an order
-// that depends only on the kinds. Spaces share them: copy one before you change or inject it.
+// AtCall returns the possible faults of a call in a space, each with a unique name. Their order
+// depends only on the kinds. Spaces share them: copy a fault before you change or inject it.
 func AtCall(s fault.Space, c Called) []*fault.Fault {
 	if s.Budget == 0 {
 		return nil
@@ -34,8 +34,8 @@ func AtCall(s fault.Space, c Called) []*fault.Fault {
 	return found
 }
 
-// atCalls returns the faults of each kind, by call. They are made once, since each run of a search
-// needs them.
+// atCalls returns the faults of each kind, by call. They are created once, because each run of a
+// search needs them.
 var atCalls = sync.OnceValue(func() map[Called]map[fault.Kind][]*fault.Fault {
 	all := map[Called]map[fault.Kind][]*fault.Fault{}
 	for _, c := range []Called{{}, {OnNode: true}, {OnNode: true, Unmounts: true}} {

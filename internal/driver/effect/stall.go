@@ -10,13 +10,13 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// stallFields are the fields of faults by which a driver stands still.
+// stallFields are the fields of faults that stall a driver.
 type stallFields struct {
 	Stall bool `json:"stall,omitempty" doc:"The driver program stands still in the call, before its second change of files, until its caller has given up and a minute more, and goes on then. Other calls come meanwhile: its caller asks again, and pods may come and go. A program that makes fewer changes, and a driver in Go code, acts at once; the answer is late."`
 }
 
 // stall stops the driver's program between two of its changes to files until its caller has given
-// up and called again. Where changes are not seen, it acts at once.
+// up and called again. If changes are not observed, the driver acts immediately.
 var stall = &Effect{
 	Name:  fault.Stall,
 	Field: "stall",
@@ -36,8 +36,9 @@ var stall = &Effect{
 	},
 }
 
-// stallTime is the virtual time that a driver stands still in a call after its caller has given up.
-// It is long enough for a pod to start and end on a volume that another call has set up meanwhile.
+// stallTime is the virtual time for which a driver is stopped in a call after its caller has given
+// up. It is long enough for a pod to start and end on a volume that another call has set up
+// meanwhile.
 const stallTime = time.Minute
 
 func doStall(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) error {

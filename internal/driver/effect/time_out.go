@@ -20,8 +20,8 @@ type timeOutFields struct {
 }
 
 // timeOut: the call's context ends while the driver works on it. In a program it ends between two
-// changes of files, and in Go code when the call begins. It does not end where csisim sees no
-// changes.
+// changes to files, and in Go code at the start of the call. It does not end if csisim cannot
+// observe changes.
 var timeOut = &Effect{
 	Name:  fault.TimeOut,
 	Field: "timeOut",
@@ -42,14 +42,14 @@ var timeOut = &Effect{
 }
 
 const (
-	// programPatience is the wall time that a program may work on a call until its deadline passes
-	// there: enough to reach the change before which it is held.
+	// programPatience is the wall time for which a program may work on a call until its deadline
+	// expires there. It is enough to reach the change before which the program is held.
 	programPatience = 50 * time.Millisecond
-	// quietTime is the wall time for which a program must have been seen to do nothing.
+	// quietTime is how long, in wall time, a program must have been idle.
 	quietTime = 5 * time.Millisecond
-	// WindingUp is the wall time that a program may take to finish its work for a call after the
-	// deadline has passed. Its caller tries again after half a second at the earliest, which takes
-	// no wall time here.
+	// WindingUp is the wall time in which a program may finish its work for a call after the
+	// deadline. Its caller retries after half a second at the earliest, which takes no wall time
+	// here.
 	WindingUp = 2 * time.Second
 )
 
@@ -92,7 +92,7 @@ func deliverUntilDue(c Call, p *kernel.Process, f *fault.Fault, into proto.Messa
 	return err
 }
 
-// windUp gives the program time to finish its work for a call after the deadline has passed.
+// windUp waits while the program finishes its work for a call after the deadline.
 func windUp(c Call, hold *machine.Hold) {
 	c.WindsUp()
 	hold.Release()
@@ -114,8 +114,7 @@ func withDeadline(patience time.Duration) func(grpc.ClientConnInterface) grpc.Cl
 	return func(client grpc.ClientConnInterface) grpc.ClientConnInterface { return shortDeadline{client, patience} }
 }
 
-// shortDeadline is a client with calls that end in the server at a deadline that does not end them
-// here.
+// shortDeadline is a client with calls that end in the server at a deadline, but not here.
 type shortDeadline struct {
 	grpc.ClientConnInterface
 	patience time.Duration
@@ -133,12 +132,12 @@ func (s shortDeadline) Invoke(ctx context.Context, method string, request, answe
 	return s.ClientConnInterface.Invoke(deadlineContext{ctx, deadline}, method, request, answer, opts...)
 }
 
-// deadlineContext is a context that has a deadline, which is sent along with a call, and goes on
-// after it.
+// deadlineContext is a context with a deadline that is sent along with a call. The context itself
+// continues after the deadline.
 type deadlineContext struct {
 	context.Context
 	deadline time.Time
 }
 
-// Deadline returns the time at which the context ends for the called server.
+// Deadline returns the time at which the context ends in the called server.
 func (d deadlineContext) Deadline() (time.Time, bool) { return d.deadline, true }

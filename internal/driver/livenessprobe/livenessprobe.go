@@ -16,7 +16,7 @@ import (
 const (
 	// redial is the pause between two attempts to connect. C-LIB-1
 	redial = time.Second
-	// unbounded is the deadline of the first question, which has none. C-LIVE-1
+	// unbounded is the deadline of the first request, which has none. C-LIVE-1
 	unbounded = 10 * time.Minute
 )
 
@@ -43,8 +43,8 @@ func Start(w *component.World, wire *wire.Wire, o Options, at sidecar.Target, e 
 	})
 }
 
-// meet waits for a connection without a limit, and requests the driver's name; the program exits if
-// the driver returns an error. Until then /healthz refuses connections. C-LIVE-1
+// meet waits for a connection without a limit, and requests the driver's name. If the driver
+// returns an error, the program exits. Until then /healthz refuses connections. C-LIVE-1
 func (r *run) meet(p *kernel.Process) {
 	for {
 		if _, err := r.target.Machine.Lstat(r.target.Socket); err == nil {
@@ -60,7 +60,7 @@ func (r *run) meet(p *kernel.Process) {
 	}
 }
 
-// check answers one request to /healthz with one Probe on a new connection; an answer without
+// check answers one request to /healthz by one Probe on a new connection. An answer without
 // readiness means that the driver is ready. C-LIVE-2
 func (r *run) check(p *kernel.Process, deadline time.Duration) error {
 	answer, err := r.identity(p, min(deadline, p.Elapsed()+r.options.ProbeTimeout)).Probe(context.Background(), &csi.ProbeRequest{})

@@ -108,8 +108,8 @@ func TestAHealthyDriverIsProbedAndLeftAlone(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, p.world.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "probes are housekeeping")
 }
 
-// C-LIVE-2, C-LIVE-3: whatever ails the driver, the kubelet restarts its container when the probe
-// has failed five times in a row.
+// C-LIVE-2, C-LIVE-3: whatever is wrong with the driver, the kubelet restarts its container when
+// the probe has failed five times in a row.
 func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ails func(*pod)
@@ -158,8 +158,8 @@ func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 	}
 }
 
-// C-LIVE-1: livenessprobe connects without a time limit and serves nothing meanwhile, which fails
-// the probe as well.
+// C-LIVE-1: livenessprobe connects without a time limit and serves nothing until then, so the probe
+// fails, too.
 func TestADriverThatIsNotThereFailsTheProbe(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{FailureThreshold: 3})
 	p.at(35 * time.Second)
@@ -172,7 +172,7 @@ func TestADriverThatIsNotThereFailsTheProbe(t *testing.T) {
 	assert.Equal(t, []float64{30}, p.restarts)
 }
 
-// C-LIVE-1: a driver that does not say its name makes livenessprobe exit.
+// C-LIVE-1: a driver that does not return its name makes livenessprobe exit.
 func TestADriverWithoutANameEndsTheSidecar(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{})
 	p.serve()

@@ -1,6 +1,6 @@
-// Package livenessprobe is the in-process equivalent of the livenessprobe sidecar, which reports
-// whether a driver is healthy, and of the kubelet's probe, which calls the sidecar and restarts the
-// driver's container.
+// Package livenessprobe is the in-process equivalent of the livenessprobe sidecar and of the
+// kubelet's probe. The sidecar reports whether a driver is healthy, and the kubelet calls the
+// sidecar and restarts the driver's container.
 package livenessprobe
 
 import (
@@ -19,7 +19,7 @@ const Name = "livenessprobe"
 type Options struct {
 	// ProbeTimeout bounds each Probe. Default: 3 s.
 	ProbeTimeout time.Duration `json:"probeTimeout,omitzero" example:"1s" doc:"--probe-timeout: the deadline of each Probe; default 3s."`
-	// InitialDelay is the time that a container must have run before it is probed. Default: 10 s.
+	// InitialDelay is how long a container must have run before its first probe. Default: 10 s.
 	InitialDelay time.Duration `json:"initialDelay,omitzero" example:"30s" doc:"initialDelaySeconds of the container's livenessProbe; default 10s."`
 	// Period is the time between two requests of the kubelet. Default: 10 s.
 	Period time.Duration `json:"period,omitzero" example:"2s" doc:"periodSeconds of the livenessProbe; default 10s."`
@@ -28,7 +28,7 @@ type Options struct {
 	// FailureThreshold is after how many failures in a row the container is restarted.
 	// Default: 5.
 	FailureThreshold uint `json:"failureThreshold,omitempty" doc:"failureThreshold of the livenessProbe; default 5."`
-	// Restart is for when the sidecar has exited. Default: sidecar.RestartAlways.
+	// Restart restarts the sidecar after its exit. Default: sidecar.RestartAlways.
 	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
 }
 

@@ -9,14 +9,14 @@ import (
 
 // Container describes the container of a driver for its kubelet.
 type Container struct {
-	// Began returns the time of its start; false while it does not run, or has no kubelet.
+	// Began returns the time of its start. It is false if it does not run, or has no kubelet.
 	Began func() (time.Duration, bool)
 	// Restart ends the container and starts it again after the backoff of a crash loop.
 	Restart func(why string)
 }
 
-// Probe is the kubelet's worker for the livenessProbe of a driver's container. It is the
-// kubelet that restarts the container, never the sidecar. C-LIVE-3
+// Probe is the kubelet's worker for the livenessProbe of a driver's container. The kubelet restarts
+// the container, never the sidecar. C-LIVE-3
 func Probe(p *kernel.Process, o Options, e *Endpoint, c Container) {
 	w := worker{options: o.withDefaults(), endpoint: e, container: c}
 	for next := p.Elapsed(); ; {
@@ -38,8 +38,8 @@ type worker struct {
 	container Container
 	began     time.Duration // of the container that was probed last
 	failures  uint          // in a row
-	// healthy means that a probe has succeeded since the last restart. A container that never
-	// becomes ready may be restarted for ever, which does not keep a run busy.
+	// healthy means that a probe has succeeded since the last restart. The restarts of a container
+	// that never becomes ready may continue for ever, and do not keep a run busy.
 	healthy bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A starting program is polled after a moment, in wall time, and then at longer intervals: most
-// answer within milliseconds.
+// A starting program is polled shortly after its start, in wall time, and then at longer intervals:
+// most answer within milliseconds.
 const (
 	firstPoll  = time.Millisecond
 	pollPeriod = 20 * time.Millisecond
@@ -21,8 +21,8 @@ const (
 // lastLook limits, in wall time, the last call of a program that has not answered in time.
 const lastLook = time.Second
 
-// await returns when the driver answers, or an error: at once if it will never answer, otherwise
-// after the start timeout or the end of the caller's context.
+// await returns when the driver answers, or an error. The error is immediate if the driver will
+// never answer, and otherwise follows the start timeout or the end of the caller's context.
 func (p *Program) await(caller context.Context, client grpc.ClientConnInterface, process *machine.Process) error {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
@@ -37,11 +37,11 @@ func (p *Program) await(caller context.Context, client grpc.ClientConnInterface,
 	return err
 }
 
-// startBound bounds the CPU time that a program may use until it answers, as a multiple of the
+// startBound bounds the CPU time that a program may use before it answers, as a multiple of the
 // start timeout.
 const startBound = 6
 
-// passTimeout returns when the start timeout is over, the program has ended, or ctx. While the
+// passTimeout returns after the start timeout, the end of the program, or the end of ctx. While the
 // program works, or waits for a processor or a disk, the timeout runs slower.
 func (p *Program) passTimeout(ctx context.Context, process *machine.Process) {
 	period := min(100*time.Millisecond, p.spec.StartTimeout/4)
@@ -79,14 +79,14 @@ func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterf
 	}
 }
 
-// showsMore reports whether the error of an earlier call says more than that the last one was cut
-// off: a program answered, though not as a driver.
+// showsMore reports whether the error of an earlier call is more informative than that of the last,
+// interrupted one: a program answered, though not like a driver.
 func showsMore(problem error) bool {
 	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
 }
 
 // giveUp returns the error of a program that has not answered in time. It calls the program once
-// more: on a suspended computer the whole time may have passed since the last call.
+// more, because on a suspended computer the whole time may have passed since the last call.
 func (p *Program) giveUp(caller context.Context, client grpc.ClientConnInterface, process *machine.Process, problem error) error {
 	ctx, cancel := context.WithTimeout(caller, lastLook)
 	defer cancel()

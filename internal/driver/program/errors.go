@@ -39,11 +39,11 @@ func (e *slowError) Error() string {
 
 func (e *slowError) Unwrap() []error { return []error{e.problem, ErrTooSlow} }
 
-// StartError is the error of a driver that could not be started; its reporter names the driver. It
-// wraps one of the errors above and has the end of the program's log.
+// StartError is the error of a driver that could not be started. The reporter adds the driver's
+// name. It wraps one of the errors above and contains the end of the program's log.
 type StartError struct {
 	Driver, Node string
-	Command      string // as it was started, empty if it never was
+	Command      string // as it was started; empty if it was not started
 	Log          string // host path, empty if the program never ran
 	Tail         []string
 	Err          error
@@ -76,16 +76,16 @@ func (e *StartError) Unwrap() error { return e.Err }
 // EndOfLog precedes the name of the log in a StartError.
 const EndOfLog = "the end of "
 
-// tailLines and tailBytes limit the part of a log in an error, usageBytes the part in which a usage
-// text is looked for.
+// tailLines and tailBytes limit the part of a log in an error. usageBytes limits the part that is
+// searched for a usage text.
 const (
 	tailLines  = 10
 	tailBytes  = 8 << 10
 	usageBytes = 64 << 10
 )
 
-// tail is the last lines of a log. If a program rejects its flags, it is the lines that say so,
-// without the list of all flags that such programs print before or after them.
+// tail is the last lines of a log. If a program rejects its flags, it returns only the lines about
+// that, without the list of all flags that such programs print before or after them.
 func tail(file string) []string {
 	if said := complaints(lastLines(file, usageBytes)); len(said) > 0 {
 		return said
@@ -128,7 +128,7 @@ func lastLines(file string, bytes int64) []string {
 	}
 	from := max(0, info.Size()-bytes)
 	text := make([]byte, info.Size()-from)
-	n, _ := f.ReadAt(text, from) // a short read is as good as it gets
+	n, _ := f.ReadAt(text, from) // a short read is sufficient
 	lines := strings.Split(strings.TrimRight(string(text[:n]), "\n"), "\n")
 	if lines[0] == "" && len(lines) == 1 {
 		return nil

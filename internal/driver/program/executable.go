@@ -29,8 +29,8 @@ func lookUp(program string) (string, error) {
 	}
 }
 
-// besideThis returns the executable of that name beside the running program; empty for none. A
-// build of csisim has the reference driver there.
+// besideThis returns the executable with that name beside the running program; empty if there is
+// none. A build of csisim has the reference driver there.
 func besideThis(name string) string {
 	own, err := os.Executable()
 	if err != nil || strings.Contains(name, "/") {
@@ -43,7 +43,7 @@ func besideThis(name string) string {
 	return found
 }
 
-// explainStart names the mistakes that show only when a file is executed.
+// explainStart explains mistakes that only the execution of a file reveals.
 func explainStart(program string, err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOEXEC):

@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A container that mounts a usual place of the kubelet's directory sees its own mounts there, and
-// nothing else, if the directory is elsewhere, if it is mounted in parts, or if a symlink leads to
-// it: only the node has the symlink.
+// If a container mounts a usual place of the kubelet's directory, it sees only its own mounts
+// there. This also holds if the directory is elsewhere, is mounted in parts, or is the target of a
+// symlink, which only the node has.
 func TestAContainerSeesTheMountedPartsOfTheKubeletsDirectory(t *testing.T) {
 	const usual, mnt, above = machine.KubeletDir, "/mnt/kubelet", "/var/lib"
 	both := func(path string) Volume { return Volume{Path: path, HostPath: path, Propagation: Bidirectional} }

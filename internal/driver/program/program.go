@@ -20,8 +20,8 @@ const stopGrace = 2 * time.Second
 // drivers therefore serve at /csi/csi.sock, whatever their flags say.
 const deployedDir = "/csi"
 
-// Program is a driver's program on one machine, over all its restarts. It is not
-// safe for concurrent use.
+// Program is a driver's program on one machine, across all its restarts. It is not safe for
+// concurrent use.
 type Program struct {
 	machine machine.Machine
 	spec    Spec
@@ -33,8 +33,8 @@ type Program struct {
 	instance          int
 }
 
-// Start starts the program and returns once the driver answers, or ctx ends. The
-// error is a *StartError; nothing runs then.
+// Start starts the program and returns when the driver answers or ctx ends. The error is a
+// *StartError; nothing runs then.
 func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
 	if s.NodeID == "" {
 		s.NodeID = s.NodeName
@@ -81,8 +81,8 @@ func (p *Program) Exit() string { return p.process.Exit() }
 // Log is the host file with the output of the latest instance.
 func (p *Program) Log() string { return p.process.Stdout }
 
-// Lookups lists the looks of all instances at files that were lost with the containers of earlier
-// ones.
+// Lookups lists all instances' lookups of files that were lost with the containers of earlier
+// instances.
 func (p *Program) Lookups() []machine.Lookup {
 	return append(slices.Clone(p.lookups), p.last.Lookups()...)
 }
@@ -105,8 +105,8 @@ func StopAll(programs []*Program) error {
 	return errors.Join(failed...)
 }
 
-// Upgrade has later instances run another release of the program: the command, the environment and
-// the volumes of a specification.
+// Upgrade makes later instances run another release of the program: the command, the environment
+// and the volumes of a specification.
 func (p *Program) Upgrade(s Spec) {
 	p.spec.Command, p.spec.Env, p.spec.NodePaths, p.spec.Volumes = s.Command, s.Env, s.NodePaths, s.Volumes
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/wire"
 )
 
-// readiness returns nil if the driver serves; final says that waiting longer will not help.
+// readiness returns nil if the driver serves. final means that waiting longer will not help.
 func (p *Program) readiness(ctx context.Context, client grpc.ClientConnInterface) (final bool, problem error) {
 	if err := p.checkSocket(p.spec.Socket, "{{.Endpoint}} or {{.Socket}}"); err != nil {
 		return false, err
@@ -44,7 +44,7 @@ func (p *Program) readiness(ctx context.Context, client grpc.ClientConnInterface
 	return false, p.checkSocket(p.spec.AddonsSocket, "{{.AddonsEndpoint}} or {{.AddonsSocket}}")
 }
 
-// checkSocket looks for a socket that the program serves if its command has the fields.
+// checkSocket looks for a socket that the program serves, if its command refers to the fields.
 func (p *Program) checkSocket(path, fields string) error {
 	socket := p.machine.ProgramPath(path)
 	info, err := p.machine.Lstat(path)
@@ -62,8 +62,8 @@ func (p *Program) checkSocket(path, fields string) error {
 // errNoAnswer says that a call was cut off by the start timeout.
 var errNoAnswer = errors.New("no answer")
 
-// judge classifies a failed call; answered means that the error came from a gRPC server and not
-// from the connection.
+// judge classifies a failed call. answered means that a gRPC server returned the error, not the
+// connection.
 func (p *Program) judge(method string, err error, answered bool) (final bool, problem error) {
 	socket := p.machine.ProgramPath(p.spec.Socket)
 	switch code := status.Code(err); {

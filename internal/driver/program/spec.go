@@ -1,5 +1,5 @@
-// Package program starts external CSI drivers: programs of the user that serve
-// CSI on a socket of a node. Unlike the simulated parts it lives in wall time.
+// Package program starts external CSI drivers: programs of the user that serve CSI on a socket of a
+// node. Unlike the simulated parts, it runs in wall time.
 package program
 
 import (
@@ -22,42 +22,42 @@ import (
 type Spec struct {
 	// Driver is the name that the driver must answer in GetPluginInfo. Default: any.
 	Driver string
-	// NodeName is the name of the node in the cluster; it is part of the log's name.
+	// NodeName is the node's name in the cluster. It is part of the log's name.
 	NodeName string
-	// Cluster is the cluster of the node, where a run has several. Default: none.
+	// Cluster is the cluster of the node, if a run has several. Default: none.
 	Cluster string
 	// NodeID is the node's CSI id. Default: NodeName.
 	NodeID string
 	// Mode is which half of the driver this instance is: "controller" or "node".
 	Mode string
-	// Command is the program and its arguments. A bare name is looked up in PATH,
-	// a relative path starts at csisim's own working directory.
+	// Command is the program and its arguments. A bare name is looked up in PATH. A relative path
+	// starts at csisim's own working directory.
 	Command []string
 	// Env is added to csisim's own environment and overrides it.
 	Env map[string]string
 	// Dir is the working directory, a path of the node. Default: the kubelet's directory.
 	Dir string
-	// Socket is the socket at which the driver has to serve, as a path of the node.
+	// Socket is the socket at which the driver has to serve, as a path on the node.
 	Socket string
-	// AddonsSocket is the socket at which it has to serve CSI-Addons, beside Socket. Default:
-	// Socket.
+	// AddonsSocket is the socket at which it has to serve CSI-Addons, in addition to Socket.
+	// Default: Socket.
 	AddonsSocket string
-	// ServesAt is the path, in the program's view, at which it serves whatever its flags say; its
-	// base is the base of Socket. Default: where its flags say, or in /csi.
+	// ServesAt is the path, in the program's view, at which it serves with any flags. Its base name
+	// is that of Socket. Default: the path in its flags, or a path in /csi.
 	ServesAt string
-	// StateDir, a directory of the host, is shared by all instances of the driver and outlives
-	// them. NodeStateDir is the same for one node, on the node's disk: a power-off loses unsynced
-	// writes there. Both are made if missing.
+	// StateDir is a directory of the host that all instances of the driver share. It outlives them.
+	// NodeStateDir is the same for one node, on the node's disk. A power-off loses unsynced writes
+	// there. Both are made if missing.
 	StateDir, NodeStateDir string
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
-	// container. Files that the program makes elsewhere are lost when it is started again.
+	// container. A restart discards files that the program creates elsewhere.
 	NodePaths []string
 	// ServiceURL is the address at which the program reaches a stand-in for its service. Default:
 	// there is none.
 	ServiceURL string
 	// Volumes are the volumes of the driver's container. EmptyDirs is the directory of the host
-	// that has the emptyDirs among them. Default: all of the kubelet's directory, with
-	// Bidirectional propagation.
+	// that contains the emptyDirs. Default: all of the kubelet's directory, with Bidirectional
+	// propagation.
 	Volumes   []Volume
 	EmptyDirs string
 	// Ended is called, on its own thread, whenever an instance has ended. Default: none.
@@ -67,7 +67,7 @@ type Spec struct {
 	LogDir string
 	// StartTimeout bounds the wall time until the program answers. Default: 10 s.
 	StartTimeout time.Duration
-	// Memory bounds the memory of the program, in bytes: it is killed if it uses more. Default: 2
+	// Memory bounds the memory of the program, in bytes. It is killed if it uses more. Default: 2
 	// GiB.
 	Memory int64
 	// Capabilities are as in machine.Command.
@@ -90,12 +90,12 @@ type Fields struct {
 	NodeID         string // the node's CSI id
 	NodeName       string // the node's name in the cluster
 	StateDir       string // shared by all instances of the driver, survives restarts
-	NodeStateDir   string // of this node alone, survives restarts
+	NodeStateDir   string // of this node only; survives restarts
 	KubeletDir     string // the directory of the node's kubelet, by default /var/lib/kubelet
 	Driver         string // the driver's name
 	Mode           string // "controller" or "node"
 	Cluster        string // the name of the cluster, of a run that has several
-	ServiceURL     string // where the stand-in for an HTTP service is: http://127.0.0.1:12345
+	ServiceURL     string // the address of the stand-in for an HTTP service: http://127.0.0.1:12345
 }
 
 func fieldNames() string {
@@ -150,8 +150,8 @@ func fill(what, text string, fields Fields) (string, error) {
 	return filled.String(), nil
 }
 
-// makeDirs makes the directories of the host and their paths absolute: the program
-// runs elsewhere.
+// makeDirs creates the host directories and makes their paths absolute, because the program runs in
+// another directory.
 func (s *Spec) makeDirs() error {
 	for _, dir := range []*string{&s.StateDir, &s.NodeStateDir, &s.LogDir} {
 		if *dir == "" {
@@ -169,7 +169,7 @@ func (s *Spec) makeDirs() error {
 	return nil
 }
 
-// logFile is the file to which the n-th instance writes.
+// logFile is the log file of the n-th instance.
 func (s Spec) logFile(n int) string {
 	name := fmt.Sprintf("%s-%s-%d.log", cmp.Or(s.Driver, "driver"), s.NodeName, n)
 	return filepath.Join(s.LogDir, strings.ReplaceAll(name, "/", "_"))
@@ -178,8 +178,8 @@ func (s Spec) logFile(n int) string {
 // socketDir is the directory of the driver's socket on the node.
 func (s Spec) socketDir() string { return path.Dir(path.Clean(s.Socket)) }
 
-// Asks reports whether templates of commands or of the environment ask for a field, by the begin of
-// its name.
+// Asks reports whether templates of commands or of the environment refer to a field, given by a
+// prefix of its name.
 func Asks(field string, env map[string]string, commands ...[]string) bool {
 	words := slices.Concat(append(commands, slices.Collect(maps.Values(env)))...)
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, "."+field) })

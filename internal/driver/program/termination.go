@@ -9,7 +9,7 @@ import (
 )
 
 // Termination describes the end of the latest instance, with the panic if its log shows one, and
-// the lines of the log that show it.
+// the log lines about it.
 func (p *Program) Termination() (how string, log []string) {
 	how = p.Exit()
 	lines := lastLines(p.Log(), panicBytes)
@@ -49,7 +49,7 @@ var rpcHandler = lazyregexp.New(`/csi\._(?:Identity|Controller|GroupController|N
 // goroutines follow it.
 const panicBytes = 512 << 10
 
-// isPanic reports whether a line is the first of a report of Go, or of Rust, about its end.
+// isPanic reports whether a line begins a crash report of Go or of Rust.
 func isPanic(line string) bool {
 	return strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
 		strings.HasPrefix(line, "thread '") && strings.Contains(line, "' panicked at ")

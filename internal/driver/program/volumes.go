@@ -11,15 +11,15 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Volume is a volume of a driver's container, as its deployment has it.
+// Volume is a volume of a driver's container, as in the driver's deployment.
 type Volume struct {
-	// Path is the directory of the container at which it is mounted.
+	// Path is the directory of the container on which it is mounted.
 	Path string
-	// HostPath is the directory of the node that it shows. Default: it is an emptyDir.
+	// HostPath is the directory of the node that is mounted there. Default: it is an emptyDir.
 	HostPath string
-	// EmptyDir is its name in the pod, and SubPath the directory of it that is shown.
+	// EmptyDir is its name in the pod, and SubPath its mounted subdirectory.
 	EmptyDir, SubPath string
-	// InMemory says that an emptyDir is lost with the power of its node. Default: with its pod.
+	// InMemory means that an emptyDir is lost when its node loses power. Default: with its pod.
 	InMemory bool
 	// ReadOnly says that the container cannot write there.
 	ReadOnly bool
@@ -34,7 +34,7 @@ const (
 	Bidirectional   = "Bidirectional"
 )
 
-// ReplacePod makes the next instance that of a new pod: its emptyDirs are empty.
+// ReplacePod makes the next instance run in a new pod with empty emptyDirs.
 func (p *Program) ReplacePod() { p.newPod = true }
 
 // LosePower makes the next instance find its emptyDirs in memory empty.
@@ -58,8 +58,8 @@ func (p *Program) clearEmptyDirs() error {
 	return nil
 }
 
-// container is the container of the next instance, and its volumes, beside the kubelet's directory
-// or in place of it.
+// container is the container of the next instance, and its volumes, in addition to the kubelet's
+// directory or in place of it.
 func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.Volume, error) {
 	c := &machine.Container{Keeps: slices.Clone(p.spec.NodePaths), Before: p.last}
 	var volumes []machine.Volume
@@ -81,7 +81,7 @@ func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.V
 				c.Shares = append(c.Shares, source)
 			}
 			if source == v.Path {
-				continue // the container has it there
+				continue // the container has its own there
 			}
 		} else if source == v.Path && !ownKubeletDir {
 			continue
@@ -96,10 +96,10 @@ func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.V
 	return c, volumes, nil
 }
 
-// seesPartOfKubeletDir reports whether the container mounts parts of the kubelet's directory, each
-// with its own propagation, or mounts the directory at another path, for instance because only the
-// node has the symlink. A container that mounts nothing at a usual place of the directory counts as
-// having all of it.
+// seesPartOfKubeletDir reports whether the container mounts only parts of the kubelet's directory,
+// each with its own propagation, or mounts the directory at another path, for instance because only
+// the node has the symlink. A container that mounts nothing at a usual place of the directory
+// counts as mounting all of it.
 func (p *Program) seesPartOfKubeletDir() bool {
 	l, part := p.machine.Layout(), false
 	for _, v := range p.spec.Volumes {

@@ -15,10 +15,10 @@ const (
 	RefusedStays Refused = "stay"
 )
 
-// Flags say how a registrar runs.
+// Flags are the flags of a registrar.
 type Flags struct {
-	// Restart is for when it has exited. Default: sidecar.RestartAlways.
+	// Restart restarts it after its exit. Default: sidecar.RestartAlways.
 	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
-	// Refused is for when the kubelet refuses the driver. Default: RefusedExits.
+	// Refused sets its reaction when the kubelet refuses the driver. Default: RefusedExits.
 	Refused Refused `json:"refused,omitempty" enum:"exit|stay" doc:"The reaction if the kubelet refuses the driver: node-driver-registrar exits, other registrars stay; default exit."`
 }

@@ -1,5 +1,5 @@
-// Package registrar stands in for node-driver-registrar: it offers a CSI driver to
-// the kubelet of its node.
+// Package registrar replaces node-driver-registrar: it registers a CSI driver with the kubelet of
+// its node.
 package registrar
 
 import (
@@ -20,28 +20,28 @@ import (
 // Name is a registrar's name in traces.
 const Name = "registrar"
 
-// Options say which driver is offered where.
+// Options name the driver and its sockets.
 type Options struct {
 	// Node is the name of the node.
 	Node string
 	// Machine is the node's computer.
 	Machine machine.Machine
-	// Endpoint is the driver's socket as the kubelet sees it.
+	// Endpoint is the driver's socket in the kubelet's view.
 	Endpoint string
 	// RegistrationDir is the directory of the registration socket. Default: Directory.
 	RegistrationDir string
 	// Driver is the driver's name in traces and faults until GetPluginInfo returns its own.
 	// Default: none.
 	Driver string
-	// RestartDelay returns the virtual time that its supervisor waits before the n-th restart,
-	// counted from 1; a negative delay leaves it down until Start. Default: sidecar.CrashLoop.
+	// RestartDelay returns the supervisor's virtual delay before the n-th restart, counted from 1.
+	// A negative delay leaves the program down until Start. Default: sidecar.CrashLoop.
 	RestartDelay func(n int) time.Duration
 	// StaysWhenRefused leaves the program running when the kubelet refuses the driver, as
 	// registrars other than node-driver-registrar do. Default: false, it exits. C-REG-3
 	StaysWhenRefused bool
 }
 
-// Registrar is one instance of the program, over all its restarts. Its methods must not be called
+// Registrar is one instance of the program, across all its restarts. Its methods must not be called
 // from its own processes.
 type Registrar struct {
 	world   *component.World
@@ -50,7 +50,7 @@ type Registrar struct {
 
 	program    *kernel.Group // nil while it is down
 	listener   machine.Listener
-	driver     string // as the driver gave it
+	driver     string // as the driver returned it
 	registered bool
 	refusal    string
 }
@@ -80,7 +80,7 @@ func (r *Registrar) Start() {
 	r.world.Kernel.Spawn(r.program, name, r.supervise)
 }
 
-// Stop ends the program with SIGTERM: it removes its socket. C-REG-4
+// Stop ends the program with SIGTERM, on which it removes its socket. C-REG-4
 func (r *Registrar) Stop() error {
 	listener := r.end()
 	if listener == nil {
@@ -99,20 +99,20 @@ func (r *Registrar) Kill() {
 	}
 }
 
-// Running reports whether the program was started and neither stopped nor killed,
-// and its supervisor has not left it down.
+// Running reports whether the program was started and neither stopped nor killed, and its
+// supervisor will restart it.
 func (r *Registrar) Running() bool { return r.program != nil }
 
-// Registered reports whether the kubelet has accepted the driver from the program
-// as it runs now.
+// Registered reports whether the kubelet has accepted the driver from the current instance of the
+// program.
 func (r *Registrar) Registered() bool { return r.registered }
 
-// Refusal returns the error with which the kubelet refused the driver last; empty if it has
-// accepted the driver or not decided yet.
+// Refusal returns the kubelet's last error for the driver. It is empty if the kubelet has accepted
+// the driver or has not decided yet.
 func (r *Registrar) Refusal() string { return r.refusal }
 
-// Socket is the registration socket, as the node sees it; empty until the driver
-// has given its name.
+// Socket is the registration socket, as a path on the node; empty until the driver has returned its
+// name.
 func (r *Registrar) Socket() string {
 	if r.driver == "" {
 		return ""

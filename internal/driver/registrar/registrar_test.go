@@ -34,7 +34,7 @@ const (
 	socket   = machine.KubeletDir + "/plugins_registry/" + name + "-reg.sock"
 )
 
-// world is a node without a kubelet: the tests play it.
+// world is a node without a kubelet; the tests play the kubelet.
 type world struct {
 	*component.World
 	t       *testing.T
@@ -114,8 +114,8 @@ func (i identity) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*cs
 	return &csi.GetPluginInfoResponse{Name: i.name}, nil
 }
 
-// C-REG-1, C-REG-2, C-REG-3, C-REG-6: it offers the driver at its socket, and writes nothing to the
-// API server.
+// C-REG-1, C-REG-2, C-REG-3, C-REG-6: it registers the driver at its socket, and writes nothing to
+// the API server.
 func TestTheRegistrarOffersTheDriverUnderItsOwnName(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)

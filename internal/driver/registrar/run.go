@@ -18,7 +18,7 @@ import (
 // infoTimeout is the deadline of GetPluginInfo. C-REG-1
 const infoTimeout = time.Second
 
-// run is one life of the program: it returns the reason for its exit with status 1. C-REG-2
+// run is one run of the program. It returns the reason for its exit with status 1. C-REG-2
 func (r *Registrar) run(p *kernel.Process) error {
 	name, err := r.askName(p)
 	if err != nil {
@@ -66,9 +66,9 @@ func (r *Registrar) askName(p *kernel.Process) (string, error) {
 	}
 }
 
-// A program makes its socket a moment before it listens there, so a refused connection is retried
-// without an event, too. Since the driver may never start, the retries are housekeeping, and soon
-// rare.
+// A program creates its socket shortly before it listens there, so a refused connection is also
+// retried without an event. Since the driver may never start, the retries are housekeeping, and
+// soon rare.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute

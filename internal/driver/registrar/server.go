@@ -15,7 +15,7 @@ type server struct {
 	info   *registration.PluginInfo
 	notify func(*registration.RegistrationStatus)
 
-	status *registration.RegistrationStatus // the kubelet's verdict; nil until it is there
+	status *registration.RegistrationStatus // the kubelet's decision; nil before it
 }
 
 func newServer(r *Registrar, p *kernel.Process) *server {

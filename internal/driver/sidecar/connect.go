@@ -1,5 +1,5 @@
-// Package sidecar is the common frame of all CSI sidecars: they wait for the driver's socket, probe
-// the driver, and request its name and capabilities. It also ends and restarts them.
+// Package sidecar is the common framework of all CSI sidecars. They wait for the driver's socket,
+// probe the driver, and request its name and capabilities. It also stops and restarts them.
 package sidecar
 
 import (
@@ -24,11 +24,11 @@ const (
 	retryInterval = time.Second
 )
 
-// Patience bounds the virtual time that a sidecar waits for the answers to its first requests.
+// Patience bounds the virtual time for which a sidecar waits for the answers to its first requests.
 type Patience struct {
 	// Probe is the deadline of each Probe.
 	Probe time.Duration
-	// Answer is the deadline of each further request; Together makes all of them share one
+	// Answer is the deadline of each further request. Together makes all of them share one
 	// deadline.
 	Answer   time.Duration
 	Together bool
@@ -101,7 +101,7 @@ func (c *connector) identity() csi.IdentityClient {
 	return csi.NewIdentityClient(c.wire.Conn(c.process, c.site))
 }
 
-// probeForEver probes, every second, until the driver is ready, also if it does not answer in time.
+// probeForEver probes every second until the driver is ready, even if it does not answer in time.
 // Before that it waits for the socket to be served. C-LIB-1, C-LIB-2
 func (c *connector) probeForEver() error {
 	began := c.process.Elapsed()

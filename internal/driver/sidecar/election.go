@@ -7,15 +7,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Election is shared by the replicas of a sidecar. A Lease of the API alone decides the leader; the
-// Election records whether any of them leads, since standing by must not keep a run busy then.
+// Election is shared by the replicas of a sidecar. Only a Lease of the API decides about the
+// leader. The Election records whether a replica leads, because waiting replicas must not keep a
+// run busy then.
 type Election struct {
 	leader  *Life // nil while none leads
 	standby []*kernel.Process
 }
 
-// jitterFactor bounds, as a multiple of the retry period, the time by which a pause between two
-// attempts to lead may be longer than that period. (client-go, tools/leaderelection: JitterFactor)
+// jitterFactor bounds the random extension of the retry period between two attempts to lead, as a
+// multiple of that period. (client-go, tools/leaderelection: JitterFactor)
 const jitterFactor = 1.2
 
 // Lock is a Lease that replicas of a program compete for.
@@ -25,7 +26,7 @@ type Lock struct {
 	Identity string
 }
 
-// Lead returns when the sidecar leads, which is at once if it runs without leader election. C-LIB-2
+// Lead returns when the sidecar leads; without leader election this is immediate. C-LIB-2
 func (l *Life) Lead(p *kernel.Process, lock string) {
 	if l.program.flags.Elects() {
 		l.elect(p, Lock{Namespace: Namespace, Name: Sanitized(lock)}, lock)
@@ -36,7 +37,7 @@ func (l *Life) Lead(p *kernel.Process, lock string) {
 // sidecar exits immediately, and a call in progress loses its caller. C-LIB-4
 func (l *Life) Elect(p *kernel.Process, lock Lock) { l.elect(p, lock, lock.Name) }
 
-// elect also has the name that events give the Lease.
+// elect also takes the name of the Lease in events.
 func (l *Life) elect(p *kernel.Process, lock Lock, called string) {
 	c := newCandidate(l, lock, called)
 	if c.election = l.program.flags.Election; c.election == nil { // there are no other replicas
@@ -52,7 +53,7 @@ func (l *Life) elect(p *kernel.Process, lock Lock, called string) {
 	c.component.Go("lease", c.renew)
 }
 
-// await waits: for the leader's end, which is housekeeping, or for its lease to expire.
+// await waits for the leader's end, which is housekeeping, or for the end of its lease.
 func (e *Election) await(p *kernel.Process, until time.Duration) {
 	e.standby = append(e.standby, p)
 	defer func() {

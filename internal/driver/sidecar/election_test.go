@@ -86,8 +86,8 @@ func TestOneReplicaLeads(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, r.world.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "nor does it keep a run from coming to rest")
 }
 
-// C-LIB-4: another replica leads once it has not seen the lease change for 15 s, at one of its
-// attempts every 5 s.
+// C-LIB-4: another replica leads when it has not observed a change of the lease for 15 s. It tries
+// every 5 s.
 func TestAnotherReplicaTakesOverFromADeadLeader(t *testing.T) {
 	r := newReplicas(t, sidecar.Flags{}, sidecar.Flags{})
 	r.at(32 * time.Second)
@@ -97,8 +97,7 @@ func TestAnotherReplicaTakesOverFromADeadLeader(t *testing.T) {
 	assert.EqualValues(t, 1, *r.lease().LeaseTransitions)
 }
 
-// C-LIB-4: a leader is known by the name of its pod. A container that is restarted leads on at
-// once.
+// C-LIB-4: a leader is known by the name of its pod. A restarted container leads again at once.
 func TestARestartedLeaderLeadsOn(t *testing.T) {
 	r := newReplicas(t, sidecar.Flags{}, sidecar.Flags{})
 	r.at(32 * time.Second)

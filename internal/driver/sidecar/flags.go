@@ -11,7 +11,7 @@ import (
 // Restart is the policy for a sidecar that has exited.
 type Restart string
 
-// A sidecar that has exited is started again, as in a pod, or is not.
+// The restart policies of an exited sidecar: restarted, as in a pod, or not.
 const (
 	RestartAlways Restart = "always"
 	RestartNever  Restart = "never"
@@ -19,37 +19,37 @@ const (
 
 // Flags are the flags that all sidecars have.
 type Flags struct {
-	// KubeAPIQPS and KubeAPIBurst bound the requests of each client of the API: how many
-	// in a second on average, and how many at once. Default: 5 and 10. C-LIB-7
+	// KubeAPIQPS and KubeAPIBurst bound the requests of each API client: the average number per
+	// second, and the number at once. Default: 5 and 10. C-LIB-7
 	KubeAPIQPS   Rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default 5, -1 is no limit."`
 	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
-	// Restart is for when it has exited. Default: RestartAlways.
+	// Restart restarts it after its exit. Default: RestartAlways.
 	Restart Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
 	// LeaderElection makes the sidecar work only while it holds a Lease. Default: true with several
 	// replicas, false with one. C-LIB-4
 	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
-	// LeaseDuration is the time for which a lease that is not renewed prevents others from leading.
-	// RenewDeadline bounds the time for which a leader tries to renew it before it exits.
-	// RetryPeriod is the pause between two attempts. Defaults: 15 s, 10 s, 5 s.
+	// LeaseDuration is how long a lease without renewal prevents other replicas from leading.
+	// RenewDeadline is how long a leader tries to renew it before it exits. RetryPeriod is the
+	// pause between two attempts. Defaults: 15 s, 10 s, 5 s.
 	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: for how long others wait for a leader that does not renew its lease; default 15s."`
 	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
 	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`
 
 	// Replica counts the pods of a controller plugin from 1; 0 is the only one.
 	Replica int `json:"-"`
-	// Pod is the name of the pod, by which a leader is known.
+	// Pod is the name of the pod, which identifies a leader.
 	Pod string `json:"-"`
 	// Election is the election of the replicas. Default: there is one replica.
 	Election *Election `json:"-"`
 }
 
-// Beside are the flags of the program beside a plugin.
+// Beside are the flags of a program that runs beside a plugin.
 func (f Flags) Beside(at Target) Flags {
 	f.Replica, f.Pod, f.Election = at.Replica, at.Pod, at.Election
 	return f
 }
 
-// Called returns the name of the program in traces, with its replica if it has several.
+// Called returns the name of the program in traces, with its replica if there are several.
 func (f Flags) Called(name string) string {
 	if f.Replica == 0 {
 		return name
@@ -72,7 +72,7 @@ func (f Flags) withLease() Flags {
 	return f
 }
 
-// CheckElection reports times of leader election with which the program would not start. C-LIB-4
+// CheckElection reports leader election times with which the program would not start. C-LIB-4
 func (f Flags) CheckElection() (found []Mistake) {
 	f = f.withLease()
 	if f.LeaseDuration <= f.RenewDeadline || f.LeaseDuration%time.Second != 0 {

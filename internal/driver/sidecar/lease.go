@@ -20,15 +20,15 @@ import (
 // Namespace is the namespace of sidecars.
 const Namespace = "kube-system"
 
-// candidate is a sidecar that wants to lead, with its last observation of the lease. Like client-go
-// it uses only its own clock: a lease has expired if it was not observed to change for its
-// duration. C-LIB-4
+// candidate is a sidecar that tries to lead, with its last observation of the lease. Like client-go
+// it uses only its own clock: a lease has expired if no change was observed for its duration.
+// C-LIB-4
 type candidate struct {
 	*Life
 	flags    Flags
 	election *Election
 	key      store.Key // of the lease
-	called   string    // its name in events, before it was sanitized
+	called   string    // its name in events, which is not sanitized
 	identity string
 
 	lease      *coordinationv1.Lease    // as last read or written
@@ -67,7 +67,7 @@ func (c *candidate) try(p *kernel.Process) bool {
 	return c.write(p)
 }
 
-// leads reports whether the sidecar held the lease when it was last observed; a lease of an earlier
+// leads reports whether the sidecar held the lease at the last observation. A lease from an earlier
 // start of its container counts, too.
 func (c *candidate) leads() bool { return ptr.Deref(c.observed.HolderIdentity, "") == c.identity }
 

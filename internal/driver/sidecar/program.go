@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Program is a sidecar over its restarts: it exits when it cannot get to know its
-// driver, or loses it, and is started again, as in a pod. C-LIB-1
+// Program is a sidecar across its restarts. It exits when it cannot connect to its driver, or loses
+// the connection, and is restarted as in a pod. C-LIB-1
 type Program struct {
 	world   *component.World
 	begin   func(*Life) *component.Component
@@ -28,13 +28,13 @@ type Program struct {
 	pace    *component.Pace // over its restarts
 }
 
-// Life is a sidecar from one start to its end.
+// Life is one run of a sidecar, from a start to its end.
 type Life struct {
 	program   *Program
 	component *component.Component
 	began     time.Duration
 	connected bool
-	election  *Election // that it has won; nil for none
+	election  *Election // the election that it has won; nil for none
 }
 
 // Run starts a sidecar. begin starts its processes.
@@ -78,8 +78,8 @@ func (s *Program) Running() bool {
 	return !s.ended && (s.current == nil || s.current.component.Group.Running() > 0)
 }
 
-// Disconnected ends the connection to the driver, which it notices whether or not
-// it calls. Calls under way get their errors first. C-LIB-1
+// Disconnected ends the connection to the driver. The sidecar notices this even without a call.
+// Calls in progress get their errors first. C-LIB-1
 func (s *Program) Disconnected() {
 	life := s.current
 	if s.ended || life == nil || !life.connected {
@@ -91,8 +91,8 @@ func (s *Program) Disconnected() {
 	})
 }
 
-// Watch returns a connection that ends the sidecar after an error that means the loss of the
-// driver. The caller receives the error first.
+// Watch returns a connection that ends the sidecar after an error that means that the driver was
+// lost. The caller receives the error first.
 func (l *Life) Watch(conn grpc.ClientConnInterface) grpc.ClientConnInterface {
 	return watched{conn, l.program}
 }
@@ -133,15 +133,15 @@ func (l *Life) Failed(p *kernel.Process) {
 // Lost ends the sidecar after the loss of its driver.
 func (l *Life) Lost() { l.exit() }
 
-// ExitIfLost ends the sidecar if the error of a call means the loss of its driver. C-LIB-1
+// ExitIfLost ends the sidecar if the error of a call means that the driver was lost. C-LIB-1
 func (l *Life) ExitIfLost(err error) {
 	if IsConnectionLoss(err) {
 		l.Lost()
 	}
 }
 
-// exit ends this life, unless it has ended already, and begins another one after the kubelet's
-// restart delay.
+// exit ends this run, unless it has already ended. The next run begins after the kubelet's restart
+// delay.
 func (l *Life) exit() {
 	s := l.program
 	s.world.Kernel.Spawn(nil, "supervisor of "+l.component.Name, func(p *kernel.Process) {
@@ -166,8 +166,8 @@ func (l *Life) exit() {
 	})
 }
 
-// await counts as housekeeping for a program that never reached its driver: its restarts may
-// continue for ever.
+// await counts as housekeeping for a program that never reached its driver, because its restarts
+// may continue for ever.
 func (l *Life) await(p *kernel.Process, delay time.Duration) {
 	if l.connected {
 		p.Sleep(delay)
@@ -176,8 +176,8 @@ func (l *Life) await(p *kernel.Process, delay time.Duration) {
 	}
 }
 
-// CrashLoop returns the time that a kubelet waits before it restarts a container for the n-th time:
-// 0 at first, then 10 s, doubling up to 5 minutes.
+// CrashLoop returns the kubelet's delay before the n-th restart of a container: first 0, then 10 s,
+// doubling up to 5 minutes.
 func CrashLoop(n int) time.Duration {
 	const first, longest = 10 * time.Second, 5 * time.Minute
 	if n <= 1 {
@@ -190,7 +190,7 @@ func CrashLoop(n int) time.Duration {
 	return min(delay, longest)
 }
 
-// Stable is the time that a program must have run before its restarts are counted from 1 again.
+// Stable is how long a program must have run before its restarts are counted from 1 again.
 const Stable = 10 * time.Minute
 
 // IsConnectionLoss distinguishes an error of the connection from an answer Unavailable.

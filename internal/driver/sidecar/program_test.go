@@ -32,8 +32,7 @@ const (
 	socket     = "/csi/csi.sock"
 )
 
-// pod is a driver's controller plugin and one sidecar, which does nothing but get to know
-// the driver.
+// pod is a driver's controller plugin and one sidecar that only connects to the driver.
 type pod struct {
 	t       *testing.T
 	kernel  *kernel.Kernel
@@ -46,7 +45,7 @@ type pod struct {
 	starts  []time.Duration
 	met     []time.Duration
 	knows   sidecar.Driver
-	unready int // how often the driver says that it is not ready
+	unready int // how often the driver answers that it is not ready
 }
 
 // unready is a plugin that is not ready at first.
@@ -160,7 +159,7 @@ func TestASidecarWithoutItsDriverIsQuiet(t *testing.T) {
 }
 
 // C-LIB-2, C-LIB-3: a driver that is not ready, or does not answer in time, is probed again each
-// second; then its capabilities are requested once.
+// second. Then its capabilities are requested once.
 func TestADriverIsProbedUntilItIsReady(t *testing.T) {
 	p := newPod(t)
 	p.serve()
@@ -207,7 +206,7 @@ func TestAnErrorOfTheFirstQuestionsEndsTheSidecar(t *testing.T) {
 	})
 }
 
-// C-ATT-1, C-HEALTH-2: questions that share a deadline have to be answered within it.
+// C-ATT-1, C-HEALTH-2: requests with a shared deadline must all be answered before it.
 func TestQuestionsMayShareADeadline(t *testing.T) {
 	for _, together := range []bool{true, false} {
 		p := newPod(t)
@@ -221,8 +220,8 @@ func TestQuestionsMayShareADeadline(t *testing.T) {
 	}
 }
 
-// C-LIB-1: the end of its driver ends a sidecar, even if the sidecar makes no calls; it is
-// restarted at once and waits for the driver.
+// C-LIB-1: the end of its driver ends a sidecar, even without any calls. The sidecar is restarted
+// at once and waits for the driver.
 func TestASidecarThatLosesItsDriverExits(t *testing.T) {
 	p := newPod(t)
 	p.serve()

@@ -5,7 +5,7 @@ import "github.com/csisim/csisim/internal/input/strict"
 // Unlimited is the rate of client-go's clients that wait for nothing.
 const Unlimited Rate = -1
 
-// Rate is the number of requests per second of a client of the API; 0 is the default.
+// Rate is the number of requests per second of an API client; 0 is the default.
 type Rate float64
 
 // Wanted describes the numbers that are rates.

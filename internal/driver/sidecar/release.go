@@ -11,7 +11,7 @@ import (
 // Release is a minor version of a sidecar, such as "5.0". The zero value is the newest.
 type Release string
 
-// releases lists the releases that can be simulated, by the program that they changed.
+// releases lists the simulated changes in releases, by program.
 var releases = map[string][]Release{
 	"csi-provisioner": {"4.0", "5.0", "5.1", "5.2", "5.3", "6.0", "6.1", "6.2", "6.3"},
 	"csi-attacher":    {"4.5", "4.6", "4.7", "4.8", "4.9", "4.10", "4.11", "4.12", "4.13"},
@@ -19,7 +19,7 @@ var releases = map[string][]Release{
 	"csi-snapshotter": {"6.0", "6.1", "6.2", "6.3", "7.0", "8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6"},
 }
 
-// Change is one change of a release of a sidecar for drivers. Before and After describe the
+// Change is a change in a sidecar's release that affects drivers. Before and After describe the
 // behaviour that a driver or a user sees.
 type Change struct {
 	Program, What string
@@ -96,8 +96,8 @@ func (r Release) Gate(given *bool, c Change) bool {
 	return r.Has(c)
 }
 
-// OfImage returns the release of a program in an image with a tag such as v4.10.1, and whether its
-// behaviour is known. Tags that are no versions, and later ones, are the newest release.
+// OfImage returns the release of the program in an image with a tag such as v4.10.1, and whether
+// its behaviour is known. Tags that are not versions, and later versions, mean the newest release.
 func OfImage(program, tag string) (r Release, known bool) {
 	all := releases[program]
 	v, err := version.ParseGeneric(tag)

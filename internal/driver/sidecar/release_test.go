@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
-// The last release before a change, the first one since, and the newest.
+// The last release before a change, the first one with it, and the newest one.
 func TestAReleaseHasTheChangesUpToIt(t *testing.T) {
 	for _, try := range []struct {
 		release sidecar.Release

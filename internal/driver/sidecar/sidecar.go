@@ -14,9 +14,9 @@ import (
 type Sidecar interface {
 	// Name is the program's name in records and faults.
 	Name() string
-	// RunsBeside reports whether the program runs beside such a driver.
+	// RunsBeside reports whether the program runs beside a driver with these properties.
 	RunsBeside(Promises) bool
-	// Lock is the name of its Lease beside a driver, before it is sanitized. C-LIB-5
+	// Lock is the name of the program's Lease for a driver, before it is sanitized. C-LIB-5
 	Lock(driver string) string
 	// Start starts the program.
 	Start(*component.World, *wire.Wire, Target) *Program
@@ -35,7 +35,7 @@ type NodeSidecar interface {
 type Promises struct {
 	// Capabilities are the capabilities of its controller plugin, by their names in the CSI spec.
 	Capabilities map[string]bool
-	// ExpandsOnNodes says that its controller plugin promises expansion by the nodes alone.
+	// ExpandsOnNodes means that its controller plugin promises expansion only by the nodes.
 	ExpandsOnNodes bool
 }
 
@@ -48,7 +48,7 @@ type Target struct {
 	// Machine and Socket are the address of the plugin.
 	Machine machine.Machine
 	Socket  string
-	// Replica, Pod and Election are for a controller plugin of several replicas; see Flags.
+	// Replica, Pod and Election are for a controller plugin with several replicas; see Flags.
 	Replica  int
 	Pod      string
 	Election *Election

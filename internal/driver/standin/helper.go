@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// helperDir is the directory in which mount(8) looks for programs that mount special file systems.
+// helperDir is the directory in which mount(8) looks for helpers that mount special file systems.
 const helperDir = "/sbin"
 
-// MountHelpers puts the files of dir, such as mount.nfs, into the directory of a node in
-// which mount(8) looks for them, beside and before the host's.
+// MountHelpers adds the files of dir, such as mount.nfs, to a node's directory of mount helpers.
+// They take precedence over the host's helpers.
 func (n Node) MountHelpers(dir string) error {
 	return n.Furnish(func() error {
 		target, err := filepath.EvalSymlinks(helperDir)
@@ -22,7 +22,7 @@ func (n Node) MountHelpers(dir string) error {
 		if err == nil {
 			return nil
 		}
-		// In a container it lies on too many others.
+		// In a container there are too many other layers below it.
 		if failed := os.CopyFS(target, os.DirFS(dir)); failed != nil {
 			return errors.Join(err, failed)
 		}

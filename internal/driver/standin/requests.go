@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Service is a stand-in that shows the HTTP requests of a machine's programs, and fails those that
-// a watch names.
+// Service is a stand-in that reports the HTTP requests of a machine's programs, and fails those
+// that a watch selects.
 type Service interface {
 	StandIn
-	// URL returns the address at which programs of a machine reach it.
+	// URL returns the address at which programs of a machine reach the service.
 	URL(machine string) string
-	// Watch has a watch see the requests of a machine's programs from now on. Of several watches of
-	// a machine the latest counts.
+	// Watch makes a watch receive the requests of a machine's programs from now on. If a machine
+	// has several watches, the latest counts.
 	Watch(machine string, w *Watch)
 }
 
@@ -26,12 +26,12 @@ type Access struct {
 
 // Request is one HTTP request that a stand-in received.
 type Request struct {
-	// Method and Path are taken from the request; Route is the path without names of things:
+	// Method and Path come from the request. Route is the path without names of objects:
 	// "/volumes/*".
 	Method, Path, Route string
 	// Status is the status of the answer; 0 if the connection was reset.
 	Status int
-	// Lists says that the answer is a list that may be stale.
+	// Lists means that the answer is a list that may be stale.
 	Lists bool
 	// Failed says that the watch interfered.
 	Failed bool
@@ -39,7 +39,7 @@ type Request struct {
 
 // Interference selects requests and sets how they fail. The zero value only watches.
 type Interference struct {
-	// Pattern is which requests it is about: "DELETE /volumes/*", "DELETE *", or * for each.
+	// Pattern selects requests: "DELETE /volumes/*", "DELETE *", or * for each.
 	Pattern string
 	// Nth selects the n-th of them, counted from 1; 0 selects each.
 	Nth int
@@ -51,7 +51,7 @@ type Interference struct {
 	Reset, Slow, Stale bool
 }
 
-// Watch sees requests until its end.
+// Watch receives requests until its end.
 type Watch struct {
 	// Reached is closed when the first slow request waits for the end of the watch.
 	Reached <-chan struct{}
@@ -70,7 +70,7 @@ func NewWatch(i Interference) *Watch {
 	return w
 }
 
-// End ends the watch: slow requests are answered. It may be called more than once.
+// End ends the watch, and answers slow requests. It may be called more than once.
 func (w *Watch) End() {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -88,8 +88,8 @@ func (w *Watch) Seen() []Request {
 	return slices.Clone(w.seen)
 }
 
-// Decide reports whether the interference is for a request. An interference that makes lists stale
-// skips lists that cannot be stale.
+// Decide reports whether the interference applies to a request. An interference that makes lists
+// stale skips lists that cannot be stale.
 func (w *Watch) Decide(r Request) (Interference, bool) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -135,7 +135,7 @@ func (w *Watch) isOver() bool {
 	}
 }
 
-// fits reports whether it is about such a request.
+// fits reports whether the interference applies to such a request.
 func (i Interference) fits(r Request) bool {
 	if i.Pattern == "*" {
 		return true

@@ -1,4 +1,4 @@
-// Package standin replaces the services that a driver needs beside Kubernetes: a file server, a
+// Package standin replaces the services that a driver needs besides Kubernetes: a file server, a
 // cloud. A stand-in serves the programs of one run, in wall time like them, and rejects everything
 // that the real service rejects.
 package standin
@@ -14,8 +14,8 @@ import (
 
 // StandIn is one service of a run. Its methods are called one after the other.
 type StandIn interface {
-	// Start begins it. Dir is a directory of the host, which is deleted with the run; programs find
-	// it under the same path.
+	// Start begins it. Dir is a directory of the host that is deleted with the run. Programs find
+	// it at the same path.
 	Start(dir string) error
 	// Furnish prepares a machine, before its first program. Its mounts outlast a power-off.
 	Furnish(Node) error
@@ -29,7 +29,7 @@ type StandIn interface {
 	Stop() error
 }
 
-// Node is a machine that runs a driver's plugin: a node of the cluster, or the control plane.
+// Node is a machine with a driver's plugin: a node of the cluster, or the control plane.
 type Node struct {
 	Name, Zone string
 	Machine    machine.Machine
@@ -37,19 +37,19 @@ type Node struct {
 
 // Failure is an injected error of a stand-in's operation.
 type Failure struct {
-	Operation string // such as mount; each stand-in has its own
+	Operation string // such as mount; each stand-in has its own operations
 	Message   string // empty for the operation's usual one
-	Code      int    // exit or HTTP status; 0 for the usual one
+	Code      int    // exit code or HTTP status; 0 for the default
 	Times     int    // how often; 0 for always, until Recover
 }
 
-// isolated is a machine with mounts of its own.
+// isolated is a machine with separate mounts.
 type isolated interface {
 	Within(func() error) error
 	Furnish(func() error) error
 }
 
-// Within runs f where it sees and changes the node's mounts and devices only.
+// Within runs f in a place where it sees and changes only the node's mounts and devices.
 func (n Node) Within(f func() error) error {
 	m, ok := n.Machine.(isolated)
 	if !ok {

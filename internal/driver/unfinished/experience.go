@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Experience records how long work of each kind takes, over all runs of the same drivers. Work of a
-// kind that is never finished gets the whole limit once. Later work of that kind gets a fraction of
-// the limit, or twice the longest time after which such work was finished. The zero value is empty.
+// Experience records how long work of each kind takes, over all runs of the same drivers. Only the
+// first work of a kind that is never finished gets the whole limit. Later work of that kind gets a
+// fraction of the limit, or twice the longest time after which such work was finished. The zero
+// value is empty.
 type Experience struct {
 	lock  sync.Mutex
 	kinds map[string]kindOfWork
@@ -21,7 +22,7 @@ type kindOfWork struct {
 	inVain  bool          // some was waited for until the limit
 }
 
-// fraction is the part of the limit that work of a kind gets after a wait in vain.
+// fraction is the part of the limit that work of a kind gets after an unsuccessful wait.
 const fraction = 100
 
 // limit returns how long work of a kind may be waited for.

@@ -7,7 +7,7 @@ import (
 
 // Program is a program of a driver.
 type Program interface {
-	// Working reports whether it, or a process that it has started, computes or waits for a
+	// Working reports whether the program or one of its child processes computes, or waits for a
 	// processor or a disk.
 	Working() bool
 }
@@ -18,10 +18,11 @@ type programs struct {
 	looked time.Duration // virtual time of the last look
 	began  time.Time     // wall time at which the wait for them began; zero for none
 	pause  time.Duration // until the next look
-	spin   bool          // they always work, and are not waited for
+	spin   bool          // they always work, so csisim does not wait for them
 }
 
-// lookPeriod is the virtual time between two checks whether programs work: a check takes wall time.
+// lookPeriod is the virtual time between two checks whether programs work, because a check takes
+// wall time.
 const lookPeriod = time.Second
 
 // Called notes that a program has answered a call.
@@ -31,7 +32,7 @@ func (w *Work) Called(p Program) {
 	}
 }
 
-// mayWork reports whether a program may be working at a time at which a check is due.
+// mayWork reports whether a program may be working when a check is due.
 func (s *programs) mayWork(now time.Duration) bool {
 	return len(s.called) > 0 && now >= s.looked+lookPeriod
 }
@@ -45,8 +46,7 @@ const (
 	longestPause = 10 * time.Millisecond
 )
 
-// awaitPrograms waits for some wall time while a program that was called works, and reports whether
-// it did.
+// awaitPrograms waits for some wall time while a called program works, and reports whether it did.
 func (w *Work) awaitPrograms(wake <-chan struct{}) bool {
 	s := &w.programs
 	for len(s.called) > 0 && !s.called[0].Working() {

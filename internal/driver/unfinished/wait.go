@@ -15,7 +15,7 @@ type Wait struct {
 	Took time.Duration
 }
 
-// mentioned is the total time from which on waits for work of a kind are mentioned.
+// mentioned is the total duration from which waits for work of a kind are reported.
 const mentioned = 250 * time.Millisecond
 
 func worthMentioning(waits []Wait) []Wait {

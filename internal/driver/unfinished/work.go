@@ -1,7 +1,7 @@
-// Package unfinished keeps the work that drivers have announced and not yet finished: for example a
-// snapshot that is not ready, or a job during which the driver answers ABORTED. Drivers live by the
-// real clock, and a virtual clock that jumps to the next retry gives them no time. So the virtual
-// clock moves no faster than the real one until the work is finished, or until a limit.
+// Package unfinished keeps the work that drivers have announced and not yet finished, for example a
+// snapshot that is not ready, or a job during which the driver answers ABORTED. Drivers run by the
+// real clock, and a virtual clock that jumps to the next retry leaves them no time. Therefore the
+// virtual clock moves no faster than the real one until the work is finished, or until a limit.
 package unfinished
 
 import (
@@ -33,11 +33,11 @@ type piece struct {
 	waited            bool
 }
 
-// experienced is the work as an Experience knows it, which may be of several drivers.
+// experienced is the key of the work in an Experience, which may cover several drivers.
 func (p *piece) experienced() string { return p.driver + " " + p.kind }
 
-// New returns an empty Work. limit bounds the wall time for a piece of work; 0 or less is none.
-// Experience may be shared with other runs; nil if it is not.
+// New returns an empty Work. limit bounds the wall time for a piece of work; 0 or less means no
+// wait. Experience may be shared with other runs; nil if it is not.
 func New(limit time.Duration, experience *Experience, now func() time.Duration) *Work {
 	if experience == nil {
 		experience = &Experience{}
@@ -51,8 +51,8 @@ func (w *Work) Limit() time.Duration { return w.limit }
 // Waits returns the waits of the run, in the order in which they began. Short ones are left out.
 func (w *Work) Waits() []Wait { return worthMentioning(w.waits) }
 
-// Announce enters a piece of work of a driver, or that it is not finished yet. The key
-// distinguishes it from others.
+// Announce records a piece of work of a driver, or that the work is not finished yet. The key
+// distinguishes it from other work.
 func (w *Work) Announce(driver, key, kind string) {
 	if w.limit <= 0 {
 		return
@@ -65,7 +65,7 @@ func (w *Work) Announce(driver, key, kind string) {
 	p.virtual, p.real = w.now(), time.Now()
 }
 
-// Finish takes a piece of work out. It may never have been announced.
+// Finish removes a piece of work. It may never have been announced.
 func (w *Work) Finish(key string) {
 	p := w.piece(key)
 	if p == nil {
@@ -83,7 +83,7 @@ func (w *Work) Pending(key string) bool {
 	return p != nil && !w.hasHadItsTime(p)
 }
 
-// Waited accounts for wall time that passed for a piece of work, while virtual time stood still for
+// Waited accounts for wall time that passed for a piece of work while virtual time stopped for
 // another reason.
 func (w *Work) Waited(key string, took time.Duration) {
 	if p := w.piece(key); p != nil {
@@ -138,8 +138,8 @@ const (
 	longestAwaited = 100 * time.Millisecond
 )
 
-// slowest returns the piece of work for which the clock is held longest, and that time; nil if the
-// clock is not held.
+// slowest returns the piece of work that holds the clock longest, and the duration; nil if none
+// holds it.
 func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration) {
 	for _, p := range w.pieces {
 		if w.hasHadItsTime(p) {
@@ -156,8 +156,8 @@ func (w *Work) slowest(to time.Duration) (slowest *piece, longest time.Duration)
 // shortestStretch is the least wall time that work gets before a later retry.
 const shortestStretch = 3 * time.Second
 
-// stretch bounds the time for which the clock is held until the next retry, which may follow after
-// minutes of virtual time. Work gets at least twice the time that it has taken so far.
+// stretch bounds how long the clock is held until the next retry, which may follow after minutes of
+// virtual time. Work gets at least twice the time that it has taken so far.
 func (p *piece) stretch() time.Duration { return max(shortestStretch, 2*p.real.Sub(p.first)) }
 
 // hasHadItsTime reports whether a piece of work gets no more time.
@@ -169,7 +169,7 @@ func (w *Work) hasHadItsTime(p *piece) bool {
 	return p.given
 }
 
-// pass waits for some wall time, or less if an arrival wakes it, and accounts for the wait.
+// pass waits for some wall time, or until an arrival wakes it, and accounts for the wait.
 func (w *Work) pass(kind string, wait time.Duration, wake <-chan struct{}) {
 	began := time.Now()
 	timeout := time.NewTimer(wait)

@@ -21,8 +21,8 @@ func newRun(limit time.Duration, experience *Experience) *run {
 	return r
 }
 
-// moveTo moves the virtual clock as a kernel does, and returns how much wall time that took. The
-// wall clock of the tests is that of synctest, so times are exact.
+// moveTo moves the virtual clock like a kernel, and returns how much wall time that took. The wall
+// clock of the tests is that of synctest, so times are exact.
 func (r *run) moveTo(to time.Duration) time.Duration {
 	began := time.Now()
 	for r.Hold(to, nil) {
@@ -84,9 +84,9 @@ func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// Given a run that waited in vain. When another run of the same drivers waits for work of that
-// kind, then it waits for a fraction of the limit. If such work was finished before, it waits for
-// twice the duration of that work.
+// Given a run with an unsuccessful wait. When another run of the same drivers waits for work of
+// that kind, then it waits for a fraction of the limit. If such work was finished before, it waits
+// for twice the duration of that work.
 func TestRunsLearnFromEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &Experience{}
@@ -106,7 +106,7 @@ func TestRunsLearnFromEachOther(t *testing.T) {
 	})
 }
 
-// busy works until it was looked at so many times.
+// busy works until it was checked a number of times.
 type busy struct{ looks int }
 
 func (b *busy) Working() bool { b.looks--; return b.looks >= 0 }

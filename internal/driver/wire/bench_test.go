@@ -41,8 +41,8 @@ func init() {
 	os.Exit(0)
 }
 
-// program starts a driver in a process of its own and returns the machine to
-// reach it through.
+// program starts a driver in a separate process and returns the machine through which it is
+// reached.
 func program(b *testing.B) machine.Machine {
 	dir, err := os.MkdirTemp("", "b")
 	require.NoError(b, err)
@@ -59,7 +59,7 @@ func program(b *testing.B) machine.Machine {
 	return m
 }
 
-// serves reports whether the program answers: its socket is there before it listens.
+// serves reports whether the program answers. Its socket exists before it listens.
 func serves(m machine.Machine) bool {
 	client, closer, err := m.DialSocket(socket)
 	if err != nil {
@@ -79,8 +79,8 @@ var stageRequest = &csi.NodeStageVolumeRequest{
 	},
 }
 
-// BenchmarkSocket compares calls to a driver in another process: made in a bare
-// loop, and through the kernel and the wire with their record and checks.
+// BenchmarkSocket compares calls to a driver in another process: in a bare loop, and through the
+// kernel and the wire with their records and checks.
 func BenchmarkSocket(b *testing.B) {
 	m := program(b)
 	b.Run("bare", func(b *testing.B) {

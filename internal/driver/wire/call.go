@@ -25,8 +25,8 @@ type call struct {
 	request, answer    proto.Message
 	event              *trace.Event
 	ended              bool
-	heard              proto.Message // the driver's answer, which its caller may never get
-	onItsWay           bool          // it goes on even if its caller is killed
+	heard              proto.Message // the driver's answer, which its caller may never receive
+	onItsWay           bool          // it continues even if its caller is killed
 	fault              *fault.Fault  // nil for a call without a fault
 	aside              bool          // csisim makes it in addition to the caller's call
 	// around wraps the client that reaches the driver, the innermost first.
@@ -39,15 +39,15 @@ type call struct {
 	requests         *standin.Watch
 	stalls           bool // the driver is stopped in it
 	requestsHidden   bool // none of them are watched
-	requestsRecorded int  // how many of them are in the trace
+	requestsRecorded int  // the number of them in the trace
 	before           outcome.Before
-	err              error // of the call that has ended
+	err              error // of the finished call
 }
 
 // wrapper returns a client around another one.
 type wrapper = func(grpc.ClientConnInterface) grpc.ClientConnInterface
 
-// make makes the call, with the fault that befalls it.
+// make makes the call, with the fault that applies to it.
 func (c *call) make() error {
 	defer c.wire.Count(c)()
 	err := c.WhileCallerLives(c.send)
@@ -57,8 +57,8 @@ func (c *call) make() error {
 	return err
 }
 
-// WhileCallerLives makes the call, and ends it if its caller is killed meanwhile, unless the call
-// has been sent and continues without its caller.
+// WhileCallerLives makes the call, and ends it if its caller is killed meanwhile. A call that has
+// been sent and does not need its caller continues.
 func (c *call) WhileCallerLives(make func() error) error {
 	returned := false
 	defer func() {
@@ -92,8 +92,8 @@ func (c *call) send() error {
 	return effect.Of(f.Effect).Do(c, f)
 }
 
-// TakeTime lets a call take virtual time, beyond its caller's deadline if need be: the driver works
-// on although its caller no longer waits.
+// TakeTime lets a call take virtual time, if necessary beyond its caller's deadline. The driver
+// continues although its caller has given up.
 func (c *call) TakeTime(send func(*kernel.Process, proto.Message) error) error {
 	answer := effect.Blank(c.answer)
 	var err error
@@ -117,7 +117,7 @@ func (c *call) TakeTime(send func(*kernel.Process, proto.Message) error) error {
 	return err
 }
 
-// end records the outcome, as its caller saw it, once.
+// end records once the outcome that the caller received.
 func (c *call) end(err error) {
 	if c.ended {
 		return
@@ -136,7 +136,7 @@ func InWords(err error, request proto.Message) (code, message string) {
 	return status.Code(err).String(), trace.Shortened(trace.RedactText(status.Convert(err).Message(), request))
 }
 
-// Pass gives the call to the driver unless its caller has given up already.
+// Pass passes the call to the driver unless its caller has already given up.
 func (c *call) Pass(into proto.Message) error {
 	if c.process.Elapsed() >= c.site.Deadline {
 		return effect.ErrDeadline
@@ -149,7 +149,7 @@ func (c *call) Deliver(p *kernel.Process, into proto.Message) error {
 	return c.forward(p, into, p.Elapsed()+lateCall)
 }
 
-// lateCall bounds the time in which a driver may work on a call that has lost its caller.
+// lateCall bounds how long a driver may work on a call without a caller.
 const lateCall = 10 * time.Minute
 
 func (c *call) forward(p *kernel.Process, into proto.Message, deadline time.Duration) error {
@@ -198,7 +198,7 @@ func (c *call) spent() func(time.Duration) time.Duration {
 	return machine.NewMeter(program, c.wire.World.Kernel.Patience(), c.wire.Work.Limit()).Spent
 }
 
-// receive takes notice of an answer to a call that was made at a time of the real clock.
+// receive records an answer to a call that was made at a time of the real clock.
 func (c *call) receive(into proto.Message, err error, began time.Time) error {
 	err = c.withoutPorts(c.wire.received(into, err))
 	if err == nil {

@@ -8,12 +8,12 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// stamp is a time that a program has from the real clock, and the same time in the cluster.
+// stamp is a time from a program's real clock, and the corresponding time of the cluster.
 type stamp struct{ real, virtual time.Time }
 
-// setClock replaces the times of snapshots that a program made in this call with the cluster's
-// time: on a node, a driver and the rest of the cluster share one clock. Times that are older, or
-// that change, stay unchanged.
+// setClock replaces the times of snapshots that a program created in this call with the cluster's
+// time. On a node, a driver and the rest of the cluster share one clock. It does not replace older
+// times, or times that change.
 func (c *call) setClock(answer proto.Message, began time.Time) {
 	if c.wire.RealClock || InProcess(c.site.Machine) {
 		return

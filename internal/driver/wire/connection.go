@@ -32,8 +32,8 @@ func (w *Wire) dial(s Site) (grpc.ClientConnInterface, error) {
 	return client, nil
 }
 
-// redialled is a client that dials again if its connection was closed between the creation of a
-// call and its launch: by then another program may serve the socket.
+// redialled is a client that dials again if its connection was closed between the creation and the
+// launch of a call. By then another program may serve the socket.
 type redialled struct {
 	grpc.ClientConnInterface
 	site Site
@@ -53,8 +53,8 @@ func (r redialled) Invoke(ctx context.Context, method string, request, answer an
 	return client.Invoke(ctx, method, request, answer, opts...)
 }
 
-// isClosing reports whether a call was made on a connection that gRPC has closed. A driver
-// may answer with the code Canceled as well, but not in these words.
+// isClosing reports whether a call was made on a connection that gRPC has closed. A driver may also
+// answer with the code Canceled, but not with this message.
 func isClosing(err error) bool {
 	return status.Code(err) == codes.Canceled && status.Convert(err).Message() == "grpc: the client connection is closing"
 }
@@ -78,7 +78,7 @@ func (w *Wire) Forget(m machine.Machine, socket string) {
 	}
 }
 
-// onMachine is the request with paths as a program on that machine finds them.
+// onMachine is the request with its paths in the view of a program on that machine.
 func (c *call) onMachine(request proto.Message) proto.Message {
 	if InProcess(c.site.Machine) {
 		return request

@@ -18,8 +18,8 @@ type Crasher interface {
 	Restart(*fault.Fault, Site) error
 }
 
-// KillAndRestart kills the victim of a fault at a site, and restarts it as the fault says. The
-// description of the occasion is for messages.
+// KillAndRestart kills the victim of a fault at a site, and restarts it if the fault requires it.
+// Messages contain the description of the occasion.
 func (w *Wire) KillAndRestart(f *fault.Fault, site Site, what string) {
 	k := w.World.Kernel
 	if err := w.Crasher.Kill(f.Victim, site); err != nil {
@@ -34,7 +34,7 @@ func (w *Wire) KillAndRestart(f *fault.Fault, site Site, what string) {
 	}
 }
 
-// RestartError says that a component that a fault killed does not start again.
+// RestartError means that a component that a fault killed does not start again.
 type RestartError struct {
 	Victim fault.Victim
 	At     string // the call at which it was killed

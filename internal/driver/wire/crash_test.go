@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// reaper is a cluster in which only the caller can die; it notes the other victims.
+// reaper is a cluster in which only the caller can be killed. It records the other victims.
 type reaper struct {
 	*line
 	caller *kernel.Group
@@ -65,7 +65,7 @@ func TestTheVictimOfACallDies(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		fault  fault.Fault
-		before int    // calls that the driver had done when the victim died
+		before int    // calls that the driver had finished when the victim was killed
 		after  int    // and at the end
 		answer string // of the caller
 		code   string // in the trace
@@ -135,7 +135,7 @@ func TestACallEndsWithItsCaller(t *testing.T) {
 			require.NoError(t, err)
 			patience := 2 * time.Second
 			if len(c.faults) == 0 {
-				patience = 20 * time.Millisecond // it is waited for in vain
+				patience = 20 * time.Millisecond // the wait for it times out
 			}
 			l := newLine(t, disk, patience)
 			for _, f := range c.faults {

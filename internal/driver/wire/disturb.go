@@ -17,7 +17,7 @@ import (
 // A call offers to the effects of faults the means to disturb it.
 var _ effect.Call = &call{}
 
-// Paths are the paths of the request, as programs on the machine find them.
+// Paths are the paths of the request, in the view of programs on the machine.
 func (c *call) Paths() []string { return contract.PathsOf(c.onMachine(c.request)) }
 
 // Program is the called program; nil if it is not one of the run's programs.
@@ -38,18 +38,18 @@ func (c *call) Struck(f *fault.Fault) {
 	c.event.Injected, c.event.Effect = effect.InWords(f), trace.Effect(f.Effect)
 }
 
-// Disturbed records that a fault disturbed the driver, which answered by itself.
+// Disturbed records that a fault disturbed the driver, but that the driver itself answered.
 func (c *call) Disturbed(f *fault.Fault) {
 	c.ownAnswer = true
 	c.Struck(f)
 }
 
-// Again begins a call of the same method, as an event of its own.
+// Again begins an additional call of the same method, as a separate event.
 func (c *call) Again(f *fault.Fault, request proto.Message) effect.Further {
 	return c.Other(f, c.fullMethod, request, effect.Blank(c.answer))
 }
 
-// Other begins a call of another method, as an event of its own.
+// Other begins an additional call of another method, as a separate event.
 func (c *call) Other(f *fault.Fault, fullMethod string, request, answer proto.Message) effect.Further {
 	entry := Entry(c.site, fullMethod, request)
 	entry.Injected, entry.Effect = effect.InWords(f), trace.Effect(f.Effect)
@@ -59,7 +59,7 @@ func (c *call) Other(f *fault.Fault, fullMethod string, request, answer proto.Me
 	}
 }
 
-// Make gives a call that no caller has made to the driver, and records its outcome.
+// Make passes an additional call to the driver, and records its outcome.
 func (c *call) Make() error {
 	err := c.WhileCallerLives(func() error { return c.Pass(c.answer) })
 	c.end(err)
@@ -72,14 +72,14 @@ func (c *call) Unanswered(err error) bool { return err == effect.ErrDeadline || 
 // Fail records the outcome of a call that was not made.
 func (c *call) Fail(err error) { c.end(err) }
 
-// Answered records an outcome that came with another call, which began at a time of the real clock.
+// Answered records the outcome of another call, which began at a time of the real clock.
 func (c *call) Answered(answer proto.Message, err error, began time.Time) {
 	c.answer = answer
 	c.end(c.receive(answer, err, began))
 	c.recordLost()
 }
 
-// Kill kills the victim of a fault, and restarts it as the fault says.
+// Kill kills the victim of a fault, and restarts it if the fault requires it.
 func (c *call) Kill(f *fault.Fault) { c.wire.KillAndRestart(f, c.site, c.method) }
 
 // Act makes a user, an administrator or the node act.
@@ -88,10 +88,11 @@ func (c *call) Act(action fault.Action) { c.wire.Act(action, c.faultSite()) }
 // WatchRequests watches and disturbs the HTTP requests of the called program.
 func (c *call) WatchRequests(w *standin.Watch) { c.requests = w }
 
-// HideRequests shows none of them.
+// HideRequests leaves all of them out of the trace.
 func (c *call) HideRequests() { c.requestsHidden = true }
 
-// StandsStill says that the driver is stopped in the call, until the returned function is called.
+// StandsStill records that the driver is stopped in the call, until the returned function is
+// called.
 func (c *call) StandsStill() (goesOn func()) {
 	c.stalls = true
 	c.wire.stalled[c.site.Driver]++

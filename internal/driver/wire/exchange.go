@@ -15,15 +15,15 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// InProcess reports whether the servers of a machine are Go code of this process
-// that runs while the kernel stands still.
+// InProcess reports whether the servers of a machine are Go code of this process, which runs while
+// the kernel is stopped.
 func InProcess(m machine.Machine) bool {
 	_, ok := m.(*machine.Memory)
 	return ok
 }
 
-// Exchange makes one unary call to a server on a machine. It yields until the answer has arrived or
-// the deadline, in virtual time since the run began, has passed. The error is a gRPC status. An
+// Exchange makes one unary call to a server on a machine. It yields until the answer has arrived,
+// or until the deadline in virtual time since the start of the run. The error is a gRPC status. An
 // answer after the deadline is dropped.
 func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterface, about kernel.Matter, fullMethod string, request, answer proto.Message, deadline time.Duration) error {
 	if effect.IsPrompt(client) && deadline > p.Elapsed()+about.Latency {

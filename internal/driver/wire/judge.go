@@ -73,13 +73,13 @@ func (c *call) Outcome(err error) contract.Outcome { return c.wire.Judge.Outcome
 // Creations counts the CreateVolume calls of the driver.
 func (c *call) Creations() outcome.Creations { return c.wire.Judge.Creations(c.site.Driver) }
 
-// OtherNode returns the id of another node of the driver; empty without another node.
+// OtherNode returns the id of another node of the driver; empty if there is none.
 func (c *call) OtherNode(id string) string { return c.wire.Judge.OtherNode(c.site.Driver, id) }
 
 // Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 func (c *call) Attaches() bool { return c.wire.Judge.Attaches(c.site.Driver) }
 
-// OtherVolume returns the id of another volume of the driver; empty without another volume.
+// OtherVolume returns the id of another volume of the driver; empty if there is none.
 func (c *call) OtherVolume(id string) string { return c.wire.Judge.OtherVolume(c.site.Driver, id) }
 
 // Mounts lists the mounts at, and below, the paths of the request.
@@ -91,12 +91,12 @@ func (c *call) CheckLists() []verdict.Verdict { return c.wire.Judge.CheckLists(c
 // Note records breaches of the CSI spec.
 func (c *call) Note(breaches []verdict.Verdict) { c.wire.Judge.Note(c, breaches) }
 
-// Seen records that a rule was kept, if there are no breaches, and returns them.
+// Seen returns the breaches. If there are none, it records that a rule was kept.
 func (c *call) Seen(breaches []verdict.Verdict, rule string) []verdict.Verdict {
 	return c.wire.Judge.Seen(c, breaches, rule)
 }
 
-// turn lets the caller of a list that never ends request pages until its deadline.
+// turn lets the caller of an endless list request pages until its deadline.
 func (c *call) turn() error {
 	if !c.wire.NeverEnds(c) {
 		return nil

@@ -12,7 +12,7 @@ import (
 // Latency is the time that a service behind the driver takes for a call.
 type Latency struct {
 	Mean time.Duration
-	// Spread is the largest difference from the mean, as a share of it from 0 to 1.
+	// Spread is the largest deviation from the mean, as a share of it from 0 to 1.
 	Spread float64
 }
 
@@ -35,7 +35,7 @@ func ParseLatency(text string) (Latency, error) {
 	return l, nil
 }
 
-// of returns the latency of one call, which its number decides.
+// of returns the latency of a call, which depends on the call's number.
 func (l Latency) of(number uint64) time.Duration {
 	h := fnv.New64a()
 	fmt.Fprint(h, number)

@@ -12,8 +12,8 @@ import (
 )
 
 // matter returns the part of its driver that a call reads or changes. Calls with the same matter
-// are not under way at once, unless the fault Overlap requires it. Otherwise the real clock would
-// decide which call a driver refuses with ABORTED, or carries out first.
+// are never in progress at once, unless the fault Overlap requires it. Otherwise the real clock
+// would decide which call a driver refuses with ABORTED, or carries out first.
 func (c *call) matter() kernel.Matter {
 	of := c.site.Machine.Name() + " " + c.site.Socket
 	if c.watch != nil || c.Service() != nil && fault.HasEffect(path.Base(c.method)) {
@@ -60,8 +60,8 @@ func thingsOf(request proto.Message) (things []string) {
 	return things
 }
 
-// touch declares the part of its driver that the call touches: the driver's plugins may share state
-// of a volume.
+// touch declares the part of its driver's state that the call uses, because the driver's plugins
+// may share state of a volume.
 func (c *call) touch() {
 	k := c.process.Kernel()
 	if !k.Follows() {

@@ -18,12 +18,12 @@ type exitingProgram struct {
 	ended <-chan struct{}
 }
 
-// endTime bounds the wall time that a program may take to end after it broke the connection. Most
-// are gone by then: the connection breaks because they end.
+// endTime bounds the wall time in which a program may exit after it broke the connection. Most have
+// already exited: the connection breaks because they exit.
 const endTime = time.Second
 
-// Invoke makes a call. If the connection breaks, it returns after the program has ended, so that
-// its end is known when its caller continues.
+// Invoke makes a call. If the connection breaks, it returns after the program has exited, so that
+// the exit is recorded before the caller continues.
 func (e exitingProgram) Invoke(ctx context.Context, method string, request, answer any, opts ...grpc.CallOption) error {
 	err := e.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 	if !isBroken(err) {
@@ -39,7 +39,7 @@ func (e exitingProgram) Invoke(ctx context.Context, method string, request, answ
 }
 
 // isBroken distinguishes the end of a connection during a call from an answer Unavailable and from
-// a socket without a listener.
+// a missing listener.
 func isBroken(err error) bool {
 	if status.Code(err) != codes.Unavailable || NobodyListens(err) {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// recordAnswer records the answer of a program, so that two runs can be compared: if the answers
-// differ, the driver differs.
+// recordAnswer records the answer of a program, so that two runs can be compared. If the answers
+// differ, the driver causes the difference.
 func (c *call) recordAnswer(answer proto.Message, err error) {
 	k := c.wire.World.Kernel
 	if !k.Compares() || InProcess(c.site.Machine) {

@@ -20,7 +20,7 @@ import (
 
 const staging = "/var/lib/kubelet/x"
 
-// mountOnce stages as a correct driver does; mountAlways mounts on top of an existing mount.
+// mountOnce stages like a correct driver; mountAlways mounts on top of an existing mount.
 func mountOnce(t *testing.T, m machine.Machine) func(context.Context) error {
 	return func(context.Context) error {
 		if mounted, err := m.IsMountPoint(staging); err != nil || mounted {
@@ -115,7 +115,7 @@ func TestALateAnswerArrivesAfterTheDeadline(t *testing.T) {
 	assert.Equal(t, "DeadlineExceeded", l.call(t).Code, fmt.Sprint(l.call(t)))
 }
 
-// Given a driver in Go, when the deadline of a call passes in it, then its context ends, and its
+// Given a driver in Go, when the deadline of a call expires in it, then its context ends, and its
 // caller gets DeadlineExceeded at the deadline.
 func TestTheDeadlineOfACallPassesInADriver(t *testing.T) {
 	l := newLine(t, machine.NewMemory("node-a"), 0)

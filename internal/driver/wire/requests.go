@@ -29,8 +29,8 @@ func (s served) Invoke(ctx context.Context, method string, request, answer any, 
 	return s.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 }
 
-// Service returns the access of the called program to a stand-in that shows its
-// requests; nil for none.
+// Service returns the called program's access to a stand-in that reports its requests; nil if there
+// is none.
 func (c *call) Service() *standin.Access {
 	if c.wire.ServiceAt == nil {
 		return nil
@@ -38,8 +38,8 @@ func (c *call) Service() *standin.Access {
 	return c.wire.ServiceAt(c.site)
 }
 
-// watchRequests prepares to see the requests of a call that has an effect. It is nil if none are
-// seen.
+// watchRequests prepares to record the requests of a call that has an effect. It is nil if requests
+// are not recorded.
 func (c *call) watchRequests() *standin.Access {
 	access := c.Service()
 	if access == nil || c.requestsHidden || !fault.HasEffect(path.Base(c.method)) {
@@ -67,11 +67,11 @@ func (c *call) recordRequests() {
 	c.requestsRecorded = len(seen)
 }
 
-// localPort is an address of the loopback interface with a port that is another one in each run.
+// localPort is an address of the loopback interface with a port that varies between runs.
 var localPort = lazyregexp.New(`127\.0\.0\.1:[0-9]+`)
 
-// withoutPorts returns an error of a driver without ports, for the trace: clients name ports in
-// their errors.
+// withoutPorts removes ports from a driver's error for the trace, because errors of clients contain
+// their ports.
 func (c *call) withoutPorts(err error) error {
 	s, is := status.FromError(err)
 	if err == nil || !is || c.Service() == nil || !localPort().MatchString(s.Message()) {

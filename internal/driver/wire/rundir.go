@@ -8,8 +8,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// RunDir replaces the directory of the run in a driver's answers: on the host each run has a
-// different directory.
+// RunDir replaces the directory of the run in a driver's answers, because each run has a different
+// directory on the host.
 const RunDir = "/run/csisim"
 
 // Renamed returns a text with RunDir in place of the directory of the run.

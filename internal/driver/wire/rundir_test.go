@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A driver's answer is recorded alike in every run, and the driver gets its own values back.
+// A driver's answer is recorded identically in every run, and the driver receives its own values
+// back.
 func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
 	w := &Wire{RunDir: "/tmp/csisim-17-1"}
 	answer := &csi.CreateVolumeResponse{Volume: &csi.Volume{
@@ -37,7 +38,7 @@ func TestTheDirectoryOfTheRunHasOneNameInRecords(t *testing.T) {
 	assert.Equal(t, "mount /run/csisim/state/a: busy", status.Convert(err).Message())
 }
 
-// Calls that read or change the same are about one matter.
+// Calls that read or change the same objects have the same matter.
 func TestTheMatterOfACall(t *testing.T) {
 	for _, test := range []struct {
 		request proto.Message

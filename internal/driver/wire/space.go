@@ -12,7 +12,7 @@ import (
 // something.
 type Chance interface {
 	// AtCall returns the fault that applies to the call; nil for none. Watched means that the call
-	// goes to a program with system calls that are seen.
+	// goes to a program with observed system calls.
 	AtCall(call fault.Site, watched bool, label string) *fault.Fault
 }
 

@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// offered keeps the calls at which a fault may happen, and chooses one at each.
+// offered records the calls at which a fault may happen, and chooses one at each.
 type offered struct {
 	labels []string
 	fault  *fault.Fault

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// noteWork notes which work an answer of a driver announces or finishes that goes on outside the
-// calls. Go code of this process has none.
+// noteWork records the work outside the calls that an answer of a driver announces or finishes. Go
+// code of this process has none.
 func (c *call) noteWork(answer proto.Message, err error) {
 	if c.wire.Work == nil || InProcess(c.site.Machine) {
 		return
@@ -35,7 +35,8 @@ func (c *call) noteWork(answer proto.Message, err error) {
 	c.noteNodes(answer)
 }
 
-// noteCallWork notes whether the driver still works on the subject of the call, such as a volume.
+// noteCallWork records whether the driver is still working on the subject of the call, such as a
+// volume.
 func (c *call) noteCallWork(err error) {
 	about := contract.VolumeOf(c.request)
 	if about == "" || !c.changes() {
@@ -56,8 +57,8 @@ func callKey(call *trace.Event) string {
 	return strings.Join([]string{"call", call.Driver, call.Node, contract.VolumeOf(call.Request)}, " ")
 }
 
-// MayWork reports whether the driver may still work on the volume of a call, and still gets time
-// for it.
+// MayWork reports whether the driver may still be working on the volume of a call, and still gets
+// time for it.
 func (w *Wire) MayWork(call *trace.Event) bool { return w.Work != nil && w.Work.Pending(callKey(call)) }
 
 // changes reports whether the call has an effect.
@@ -80,7 +81,8 @@ func (c *call) disturbedByFault(err error) bool {
 	return c.aside
 }
 
-// worksOn reports whether an error says that the driver may still work on the volume. C-LIB-9
+// worksOn reports whether an error means that the driver may still be working on the volume.
+// C-LIB-9
 func (c *call) worksOn(err error) bool {
 	switch status.Code(err) {
 	case codes.Aborted:
@@ -93,14 +95,14 @@ func (c *call) worksOn(err error) bool {
 	return false
 }
 
-// isConnection reports whether an error is about the connection, and no answer of a driver.
+// isConnection reports whether an error is about the connection, instead of an answer of a driver.
 func isConnection(err error) bool {
 	return NobodyListens(err) || isBroken(err) || err == effect.ErrConnectionLost || err == effect.ErrDeadline || err == effect.ErrCallerExited ||
 		status.Convert(err).Message() == "context deadline exceeded"
 }
 
-// mayBeDetaching reports whether the call needs a volume to be detached that was detached a moment
-// ago: a driver may answer before that is done.
+// mayBeDetaching reports whether the call needs the detachment of a volume that has just been
+// detached, because a driver may answer before that is finished.
 func (c *call) mayBeDetaching() bool {
 	switch c.method {
 	case "Controller/DeleteVolume", "Controller/ControllerPublishVolume":
@@ -166,8 +168,8 @@ func (w *Wire) publishedOf(driver string) *published {
 
 func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
 
-// noteNodes notes whether the driver lists a volume at other nodes than those at which its answers
-// have put it. A list that was requested before the latest of these answers may lack it.
+// noteNodes records whether the driver lists a volume at other nodes than those that follow from
+// its answers. A list that was requested before the latest of these answers may lack it.
 func (c *call) noteNodes(answer proto.Message) {
 	if !c.wire.CapsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return
@@ -197,9 +199,8 @@ func (c *call) noteNodesOf(volume string, listed []string) {
 	w.Work.Finish(nodesKey(driver, volume))
 }
 
-// AwaitNodes lists the volumes again and again while virtual time stands still. It ends when the
-// driver lists the call's volume at the nodes that its answers imply, or when the time for that is
-// over.
+// AwaitNodes lists the volumes repeatedly while virtual time is stopped. It ends when the driver
+// lists the call's volume at the nodes that its answers imply, or when the time for that is over.
 func (c *call) AwaitNodes(list func() error) error {
 	key, pause := nodesKey(c.site.Driver, contract.VolumeOf(c.request)), time.Millisecond
 	err := list()

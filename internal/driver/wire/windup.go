@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// busy is the wall time in which the program may answer that it has not finished: on a busy
+	// busy is the wall time for which the program may answer that it has not finished. On a busy
 	// computer an unmount takes seconds.
 	busy = 6 * time.Second
 	// busyPause is the wall time between two such attempts.
@@ -35,7 +35,7 @@ func (u windUps) of(c *call) (until time.Time, ok bool) {
 	return until, ok
 }
 
-// retryingAborted is a client of a program that may be busy until some time. Its callers try again
+// retryingAborted is a client of a program that may be busy until some time. Its callers retry
 // soon, which takes no wall time here. While the program answers ABORTED, the client repeats the
 // call until then.
 type retryingAborted struct {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// busyFor says ABORTED so often.
+// busyFor answers ABORTED a number of times.
 type busyFor struct {
 	grpc.ClientConnInterface
 	times, asked int

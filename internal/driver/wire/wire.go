@@ -1,4 +1,4 @@
-// Package wire is between callers and CSI drivers. The drivers under test are real: programs that
+// Package wire connects callers and CSI drivers. The drivers under test are real: programs that
 // serve CSI on a socket, or Go servers in this process. Every call to any of them passes one wire,
 // which records it, injects faults and checks the answer against the CSI spec.
 package wire
@@ -32,36 +32,36 @@ type Wire struct {
 	Faults fault.Set
 	// Crasher is needed by faults that kill.
 	Crasher Crasher
-	// Act is needed by faults with an action: it lets a user, an administrator or the node act.
+	// Act executes the actions of a user, an administrator or the node, for faults with an action.
 	Act func(fault.Action, fault.Site)
-	// Chance decides whether further faults befall calls, beside the injected ones. Default: none
-	// does.
+	// Chance decides whether further faults apply to calls, in addition to the injected ones.
+	// Default: none does.
 	Chance Chance
 	// Observer is called for every call. Default: none.
 	Observer Observer
-	// RealClock says that drivers and their callers follow the real clock: times in answers
-	// stay as drivers say them.
+	// RealClock means that drivers and their callers use the real clock. Times in answers then stay
+	// unchanged.
 	RealClock bool
-	// Latencies are times that are added to calls in virtual time, by the name of the call such as
-	// "CreateVolume", if the kernel measures calls. Default: none.
+	// Latencies are times that are added to calls in virtual time, if the kernel measures calls.
+	// Their keys are names of calls, such as "CreateVolume". Default: none.
 	Latencies map[string]Latency
 	// ProgramAt returns the program that serves a socket; nil for a socket of another program.
 	// Default: always nil.
 	ProgramAt func(Site) *machine.Process
-	// ServiceAt returns the access of the program that serves a socket to a stand-in that shows its
-	// HTTP requests; nil without a stand-in. Default: always nil.
+	// ServiceAt returns the access of the program that serves a socket to a stand-in that reports
+	// its HTTP requests; nil if there is none. Default: always nil.
 	ServiceAt func(Site) *standin.Access
 	// ShowSystemCalls records the system calls by which programs change files, of all calls that
 	// have an effect.
 	ShowSystemCalls bool
-	// OnFailed is called with a call that failed and the system calls that were seen in it.
-	// Default: nothing.
+	// OnFailed is called with a failed call and the system calls observed during it. Default:
+	// nothing.
 	OnFailed func(machine.Machine, *trace.Event, []machine.SystemCall)
-	// Work is the work of drivers that goes on outside the calls, for which virtual time waits.
-	// Default: it does not wait.
+	// Work is the work of drivers outside the calls, for which virtual time waits. Default: it does
+	// not wait.
 	Work *unfinished.Work
-	// RunDir is the directory of the run on the host, which answers have and records do
-	// not: see the constant. Default: none.
+	// RunDir is the directory of the run on the host. Answers contain it, but records do not: see
+	// the constant. Default: none.
 	RunDir string
 
 	// ReleaseAt returns the release of the driver that serves at a site; empty for its only
@@ -73,11 +73,10 @@ type Wire struct {
 	windingUp   windUps
 	stamps      map[string]stamp      // by driver and created object
 	published   map[string]*published // by driver
-	stalled     map[string]int        // calls in which a fault has a driver stand still, by driver
+	stalled     map[string]int        // calls in which a fault stalls a driver, by driver
 }
 
-// Observer is called when a call is sent and when its caller has the outcome. It must
-// not give way.
+// Observer is called when a call is sent and when its caller has the outcome. It must not yield.
 type Observer interface {
 	Began(Site, *trace.Event)
 	Ended(Site, *trace.Event)
@@ -105,11 +104,11 @@ type Site struct {
 	Node     string // empty for the controller plugin
 	Machine  machine.Machine
 	Socket   string        // as the machine sees it
-	Deadline time.Duration // virtual time, since the run began, at which the caller gives up
+	Deadline time.Duration // virtual time, since the start of the run, at which the caller gives up
 }
 
-// Conn is a client connection for one process. Its calls give way; their
-// deadline is the site's, in virtual time, not that of the context.
+// Conn is a client connection for one process. Its calls yield. Their deadline is the site's
+// deadline in virtual time, not that of the context.
 func (w *Wire) Conn(p *kernel.Process, s Site) grpc.ClientConnInterface {
 	return &conn{wire: w, process: p, site: s}
 }
@@ -133,7 +132,7 @@ func (c *conn) NewStream(context.Context, *grpc.StreamDesc, string, ...grpc.Call
 	return nil, status.Error(codes.Unimplemented, "CSI has no streaming calls")
 }
 
-// Invoke makes one call: fault, driver, check of the answer, record.
+// Invoke makes one call with its fault, checks the answer, and records both.
 func (c *conn) Invoke(_ context.Context, fullMethod string, args, reply any, _ ...grpc.CallOption) error {
 	method := shortMethod(fullMethod)
 	request, answer := args.(proto.Message), reply.(proto.Message)
@@ -172,9 +171,8 @@ func Entry(site Site, fullMethod string, request proto.Message) trace.Entry {
 	return trace.Entry{Kind: trace.Call, Actor: site.Caller, Node: site.Node, Driver: site.Driver, Method: shortMethod(fullMethod), Request: request}
 }
 
-// shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume", and
-// "/fence.FenceController/GetFenceClients", which is not of CSI, into its name without the
-// first stroke.
+// shortMethod turns "/csi.v1.Node/NodeStageVolume" into "Node/NodeStageVolume". A method outside
+// CSI, such as "/fence.FenceController/GetFenceClients", only loses its leading slash.
 func shortMethod(full string) string {
 	if !strings.HasPrefix(full, "/csi.") {
 		return full[1:]

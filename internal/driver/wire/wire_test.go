@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const socket = "/csi/csi.sock"
 
-// server answers NodeStageVolume as a test wants.
+// server answers NodeStageVolume as a test requires.
 type server struct {
 	csi.UnimplementedNodeServer
 	calls []string // staging paths in the order of arrival
@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 		fault  fault.Fault
 		code   codes.Code
 		at     time.Duration
-		driver int // calls that the driver saw when the caller had its answer
+		driver int // calls that the driver had received when the caller got its answer
 		later  int // and at the end
 	}{
 		{"an answer of its own", fault.Fault{Effect: fault.Answer, Code: codes.Internal}, codes.Internal, 0, 0, 0},

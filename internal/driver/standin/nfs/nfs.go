@@ -77,7 +77,7 @@ func (s *Server) Furnish(n standin.Node) error {
 // Operations are the operations that can be made to fail.
 func (*Server) Operations() []string { return []string{"mount"} }
 
-// Fail makes mounts fail. In a message, %s stands for the source, HOST:DIR.
+// Fail makes mounts fail. In a message, %s is replaced by the source, HOST:DIR.
 func (s *Server) Fail(f standin.Failure) error {
 	if f.Message == "" {
 		f.Message = "Connection timed out for %s"

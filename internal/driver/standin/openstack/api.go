@@ -35,7 +35,7 @@ func refuse(status int, format string, args ...any) error {
 	return &fault{status, fmt.Sprintf(format, args...)}
 }
 
-// kinds are the names that block storage and compute give their errors.
+// kinds are the names that block storage and compute use for their errors.
 var kinds = map[int]string{
 	http.StatusBadRequest: "badRequest", http.StatusNotFound: "itemNotFound", http.StatusConflict: "conflictingRequest",
 	http.StatusForbidden: "forbidden", http.StatusRequestEntityTooLarge: "overLimit", http.StatusServiceUnavailable: "serviceUnavailable",
@@ -81,7 +81,7 @@ func (c *Cloud) handler() http.Handler {
 	return mux
 }
 
-// serve answers one request; requests follow one another.
+// serve answers one request. Requests are sequential.
 func (c *Cloud) serve(r route, request *http.Request) (answer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -77,7 +77,7 @@ func (c *client) send(method, path, body string) *http.Response {
 	return response
 }
 
-// ask sends a request and returns the status and the body; ID stands for an id.
+// ask sends a request and returns the status and the body. ID matches an id.
 func (c *client) ask(method, path, body string) (int, map[string]any) {
 	c.t.Helper()
 	response := c.send(method, path, body)
@@ -88,7 +88,7 @@ func (c *client) ask(method, path, body string) (int, map[string]any) {
 	return response.StatusCode, decoded
 }
 
-// refused sends a request that is refused, and returns the message.
+// refused sends a request that must be rejected, and returns the message.
 func (c *client) refused(method, path, body string) string {
 	c.t.Helper()
 	status, answer := c.ask(method, path, body)
@@ -102,7 +102,7 @@ func (c *client) refused(method, path, body string) string {
 	return ""
 }
 
-// volume makes a volume and returns its id.
+// volume creates a volume and returns its id.
 func (c *client) volume(fields string) string {
 	c.t.Helper()
 	status, answer := c.ask("POST", "/volume/v3/volumes", `{"volume": {`+fields+`}}`)

@@ -1,6 +1,6 @@
-// Package openstack stands in for a small OpenStack cloud: the parts of identity, block storage and
-// compute that a CSI driver uses. Its volumes are files of the run, which loop devices show on the
-// nodes that they are attached to.
+// Package openstack replaces a small OpenStack cloud: the parts of identity, block storage and
+// compute that a CSI driver uses. Its volumes are files of the run. Loop devices show them on the
+// nodes to which they are attached.
 package openstack
 
 import (
@@ -25,11 +25,11 @@ type Options struct {
 	Multiattach []string `json:"multiattach,omitempty" example:"[shared]" doc:"The types with volumes that can be attached to several servers."`
 	Zones       []string `json:"zones,omitempty" example:"[nova]" doc:"The availability zones of volumes beside those of the nodes; default nova."`
 	Quota       Quota    `json:"quota,omitempty" doc:"The most that the project may have; default no limit."`
-	// Settle counts requests and not time, so that a run does not depend on the machine's speed.
+	// Settle counts requests instead of time, so that a run does not depend on the machine's speed.
 	Settle uint `json:"settle,omitempty" doc:"How often a state such as creating is seen before the next one, available, follows; default 0: the driver sees it in the answer to its request only."`
 }
 
-// Quota is the most that the project may have; 0 is no limit.
+// Quota is the limit of the project; 0 is no limit.
 type Quota struct {
 	Volumes   int `json:"volumes,omitempty" doc:"The number of volumes."`
 	Gigabytes int `json:"gigabytes,omitempty" doc:"The sum of their sizes, and of those of snapshots, in GiB."`
@@ -109,8 +109,8 @@ func (c *Cloud) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Operations are requests, and the transitions between states, which end in an error
-// state or are undone.
+// Operations are requests, and transitions between states. A failing transition ends in an error
+// state or is undone.
 func (*Cloud) Operations() []string {
 	var names []string
 	for _, r := range routes {
@@ -121,7 +121,7 @@ func (*Cloud) Operations() []string {
 	return append(names, "creating", "attaching", "detaching", "extending", "deleting", "snapshotting")
 }
 
-// Fail makes requests fail with an HTTP status, by default 500, or transitions go wrong.
+// Fail makes requests fail with an HTTP status, by default 500, or makes transitions fail.
 func (c *Cloud) Fail(f standin.Failure) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// view is something as a client sees it.
+// view is an object in the form that clients receive.
 type view map[string]any
 
 // fits reports whether a value matches a query's filter, if the query has one.
@@ -49,9 +49,9 @@ func (c *Cloud) page(request *http.Request, name string, all []view) (answer, er
 	return answer{status: http.StatusOK, body: body}, nil
 }
 
-// atLeast reports whether a request asks for a microversion of a service's API or a later one:
-// volume 3.42, compute 2.60. Only the number after the point is compared, for there is one major
-// version.
+// atLeast reports whether a request asks for a microversion of a service's API, such as volume 3.42
+// or compute 2.60, or for a later one. It compares only the number after the point, because there
+// is only one major version.
 func atLeast(request *http.Request, header, service string, minor int) bool {
 	version, found := strings.CutPrefix(request.Header.Get(header), service+" ")
 	_, number, dotted := strings.Cut(version, ".")

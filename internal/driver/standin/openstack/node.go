@@ -15,10 +15,10 @@ import (
 const (
 	// nodeDir has the files for a driver on a node.
 	nodeDir = "/run/csisim/openstack"
-	// ownDev is the directory in which a node's own /dev is made, and changed.
+	// ownDev is the directory in which a node's own /dev is built and changed.
 	ownDev = nodeDir + "/dev"
 	byID   = "disk/by-id"
-	// configDrive is the device that a server's metadata is on, with its usual label.
+	// configDrive is the device with a server's metadata, with its usual label.
 	configDrive      = "sr0"
 	configDriveLabel = "disk/by-label/config-2"
 )
@@ -33,8 +33,8 @@ echo "mount: $2: no medium found on $1." >&2
 exit 32
 `
 
-// Furnish makes a machine a server of the cloud: with a /dev of its own, in which its
-// volumes are, the config drive with its metadata, and the configuration of a client.
+// Furnish makes a machine a server of the cloud. It gets its own /dev with its volumes, the config
+// drive with its metadata, and the configuration of a client.
 func (c *Cloud) Furnish(n standin.Node) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,8 @@ func (c *Cloud) furnish(s *server) error {
 	for file, text := range map[string]string{
 		"cloud.conf": c.ClientConfig(),
 		"config-drive/openstack/latest/meta_data.json": string(metadata),
-		// Some drivers mount the config drive on TMPDIR and remove that afterwards, if it is empty.
+		// Some drivers mount the config drive on TMPDIR and then remove that directory, if it is
+		// empty.
 		"tmp/keep": "",
 	} {
 		file = filepath.Join(nodeDir, file)
@@ -74,7 +75,7 @@ func (c *Cloud) furnish(s *server) error {
 	if err := makeDev(); err != nil {
 		return fmt.Errorf("give the node a /dev of its own: %w", err)
 	}
-	// Drivers that miss a device make the kernel and udev look for it anew: not on the host.
+	// Drivers that miss a device make the kernel and udev rescan. This must not affect the host.
 	_, err = standin.Run("mount", "-o", "remount,bind,ro", "/sys")
 	return err
 }
@@ -93,7 +94,7 @@ search-order = configDrive
 `, c.url("identity/v3"), user, c.password, project, region)
 }
 
-// makeDev mounts a /dev with the host's devices, to which others are added.
+// makeDev mounts a /dev with the host's devices. Others can be added to it.
 func makeDev() error {
 	if err := os.MkdirAll(ownDev, 0o755); err != nil {
 		return err
@@ -119,8 +120,8 @@ func makeDev() error {
 	return err
 }
 
-// copyDevices makes the entries of the host's /dev in the node's own, but for the names
-// that are the cloud's, and for terminals, which are many.
+// copyDevices creates the entries of the host's /dev in the node's own. It skips names that the
+// cloud uses, and terminals, which are many.
 func copyDevices() error {
 	entries, err := os.ReadDir("/dev")
 	if err != nil {
@@ -169,7 +170,7 @@ func (v *volume) show(s *server, a attachment) error {
 	})
 }
 
-// hide removes the device from a server, and the loop device with the last one.
+// hide removes the device from a server. With the last device, it removes the loop device.
 func (v *volume) hide(s *server, a attachment) error {
 	err := s.node.Within(func() error {
 		return errors.Join(os.Remove(v.link()), os.Remove(ownDev+"/"+filepath.Base(a.device)))
@@ -180,7 +181,7 @@ func (v *volume) hide(s *server, a attachment) error {
 	return errors.Join(err, v.freeLoop())
 }
 
-// link is the name that the serial number of a virtio disk gives it: 20 characters.
+// link is the name that a virtio disk gets from its serial number, in 20 characters.
 func (v *volume) link() string { return ownDev + "/" + byID + "/virtio-" + v.id[:20] }
 
 func (v *volume) freeLoop() error {
@@ -192,7 +193,7 @@ func (v *volume) freeLoop() error {
 	return err
 }
 
-// grow makes the file, and the device that shows it, as large as the volume.
+// grow enlarges the file, and the device that shows it, to the size of the volume.
 func (v *volume) grow() error {
 	if err := os.Truncate(v.image, int64(v.size)*gibibyte); err != nil || v.loop == "" {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/standin"
 )
 
-// server is a machine of the run as a server of the cloud.
+// server is a machine of the run in its role as a server of the cloud.
 type server struct {
 	id, name, zone string
 	node           standin.Node
@@ -140,7 +140,7 @@ func (v *volume) attachedTo(server string) bool {
 	return slices.ContainsFunc(v.attachments, func(a attachment) bool { return a.server == server })
 }
 
-// freeDevice is the first device of a server that is no volume yet; /dev/vda is its disk.
+// freeDevice is the first device name of a server without a volume; /dev/vda is its disk.
 func (c *Cloud) freeDevice(s *server) string {
 	for letter := 'b'; ; letter++ {
 		device := "/dev/vd" + string(letter)

@@ -33,14 +33,14 @@ type attachment struct {
 	at             time.Time
 }
 
-// transition is the end of a state such as creating, after so many reads.
+// transition is the end of a state such as creating, after a number of reads.
 type transition struct {
 	looks uint
 	end   func() error
 }
 
-// then ends the state that a request began when it has been looked at often enough; a
-// transition that is to fail ends in an error state.
+// then ends a state that a request began when it has been read often enough. If the transition has
+// to fail, it ends in an error state.
 func (c *Cloud) then(pending **transition, operation string, end, fail func() error) {
 	if _, failing := c.fails(operation); failing {
 		end = fail
@@ -48,7 +48,7 @@ func (c *Cloud) then(pending **transition, operation string, end, fail func() er
 	*pending = &transition{c.options.Settle, end}
 }
 
-// settle ends the state if its time is over, and counts a look if it is not.
+// settle ends the state if its time is over, and otherwise counts a read.
 func settle(pending **transition, look bool) error {
 	t := *pending
 	switch {
@@ -285,7 +285,7 @@ func (v *volume) view() view {
 	}
 }
 
-// makeImage makes a file with holes only, or a copy of another.
+// makeImage creates a file with holes only, or a copy of another file.
 func makeImage(image, content string, size int) error {
 	if content != "" {
 		if _, err := standin.Run("cp", "--sparse=always", content, image); err != nil {

@@ -80,8 +80,8 @@ func (c *collection) list(query url.Values, stale bool) answer {
 	return jsonAnswer(http.StatusOK, found)
 }
 
-// fitsQuery reports whether a thing has the values of a query in the fields with these names. Names
-// without a field are ignored.
+// fitsQuery reports whether an object has the values of a query in the fields with these names.
+// Names without a field are ignored.
 func fitsQuery(t thing, query url.Values) bool {
 	for name := range query {
 		if value, has := t[name]; has && fmt.Sprint(value) != query.Get(name) {

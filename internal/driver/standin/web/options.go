@@ -1,5 +1,5 @@
-// Package web stands in for a storage system with an HTTP API: its collections and routes are
-// declared or recorded, the requests of programs are seen, and each can fail.
+// Package web replaces a storage system with an HTTP API. Its collections and routes are declared
+// or recorded, the requests of programs are recorded, and each can fail.
 package web
 
 import (
@@ -18,7 +18,7 @@ type Options struct {
 }
 
 // Collection is a resource with the usual methods: GET and POST of the path, and GET, PUT, PATCH
-// and DELETE of the things below it.
+// and DELETE of the objects below it.
 type Collection struct {
 	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST makes a thing, and the thing is below this path at its id."`
 	ID         string   `json:"id,omitempty" default:"id" doc:"The field that has the id. POST gives one to a thing that comes without."`

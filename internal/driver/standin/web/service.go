@@ -70,8 +70,8 @@ func (s *Service) Furnish(n standin.Node) error {
 	return nil
 }
 
-// URL returns the address at which programs of a machine reach it; empty for a machine that was not
-// furnished.
+// URL returns the address at which programs of a machine reach the service; empty if the machine is
+// not prepared for it.
 func (s *Service) URL(machine string) string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -81,7 +81,7 @@ func (s *Service) URL(machine string) string {
 	return ""
 }
 
-// Watch has a watch see the requests of a machine's programs from now on.
+// Watch makes a watch receive the requests of a machine's programs from now on.
 func (s *Service) Watch(machine string, w *standin.Watch) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
@@ -197,7 +197,7 @@ func reset(w http.ResponseWriter) {
 type place struct {
 	route      string
 	collection *collection // nil for none
-	id         string      // of a thing; empty for the list
+	id         string      // of an object; empty for the list
 	fixed      *Route      // nil for none
 }
 
@@ -223,7 +223,7 @@ func (s *Service) route(method, of string) place {
 	return place{route: of}
 }
 
-// answer carries out a request, unless a failure prevents it.
+// answer executes a request, unless a failure prevents it.
 func (s *Service) answer(at place, r *http.Request, body []byte, i standin.Interference) answer {
 	status, text := i.Status, "injected"
 	if status == 0 {
@@ -238,9 +238,9 @@ func (s *Service) answer(at place, r *http.Request, body []byte, i standin.Inter
 	return refusal(status, text)
 }
 
-// isDoneBefore reports whether an error says that an earlier request was carried out: a thing that
-// is not found was deleted, and a thing that conflicts exists. The service then really carries the
-// request out.
+// isDoneBefore reports whether an error means that an earlier request was executed. An object that
+// is not found was deleted, and an object that conflicts exists. The service then really carries
+// the request out.
 func (p place) isDoneBefore(method string, status int) bool {
 	switch {
 	case p.collection == nil:
@@ -253,7 +253,7 @@ func (p place) isDoneBefore(method string, status int) bool {
 	return false
 }
 
-// failure is the status with which a step of the scenario has an operation fail; 0 for none.
+// failure is the status by which a step of the scenario makes an operation fail; 0 if it does not.
 func (s *Service) failure(operation string) (int, string) {
 	at := slices.IndexFunc(s.failures, func(f standin.Failure) bool { return f.Operation == operation })
 	if at < 0 {

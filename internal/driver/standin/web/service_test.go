@@ -95,7 +95,7 @@ func TestRoutesAndRecordedRequestsAreAnsweredAsDeclared(t *testing.T) {
 	}
 }
 
-// After a failure its answer is true: a thing that is not found is deleted, and a thing that
+// After a failure its answer is true: an object that is not found was deleted, and an object that
 // conflicts exists.
 func TestAWatchFailsARequest(t *testing.T) {
 	for name, c := range map[string]struct {
