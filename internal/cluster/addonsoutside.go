@@ -44,7 +44,7 @@ func (a AddonsOutside) server() (api *apiserver.Server) {
 	return api
 }
 
-// Left is the time for which a caller still waits.
+// Left is the time for which a caller will still wait.
 func (AddonsOutside) Left(caller context.Context) time.Duration {
 	if end, ok := caller.Deadline(); ok {
 		return time.Until(end)
@@ -61,8 +61,7 @@ func (a AddonsOutside) Dial(address string, secured bool) (fakecontroller.Addons
 	return bearer.Dial(a.DialTo, address, token)
 }
 
-// managerToken is a token of the account under which a controller manager runs if it has no account
-// of its own.
+// managerToken is a token of the default account of a controller manager.
 func (a AddonsOutside) managerToken() (token string, err error) {
 	account := store.Key{Namespace: a.Manager, Name: kind.DefaultAccount}
 	a.Gate.Enter(func() {

@@ -7,9 +7,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// applied is an object as it was last applied. Few are applied again and there may
-// be many, so it is kept in the form that the API server stores: that is small, and
-// quickly made. Kinds without that form are kept as JSON.
+// applied is an object in its last applied form. There may be many such objects, and few are
+// applied again. Therefore they are kept in the stored form of the API server, which is small and
+// quickly created. Kinds without that form are kept as JSON.
 type applied string
 
 // stored is implemented by the Go types of Kubernetes' own kinds, for that form.
@@ -34,7 +34,7 @@ func (a applied) json(res *store.Resource) ([]byte, error) {
 	if a == "" {
 		return []byte("{}"), nil
 	}
-	if strings.HasPrefix(string(a), "{") { // the other form never begins so
+	if strings.HasPrefix(string(a), "{") { // the other form never begins like this
 		return []byte(a), nil
 	}
 	obj := res.New()

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// chance makes the strategy draw faults of a space, at calls and at writes to the API, until the
-// budget is spent.
+// chance makes the strategy choose faults of a space at calls and API writes, until the budget is
+// spent.
 type chance struct {
 	kernel            *kernel.Kernel
 	wire              *wire.Wire
@@ -19,10 +19,10 @@ type chance struct {
 	left              int
 	space             fault.Space
 	atCalls           map[effect.Called]alternatives
-	versioned, others []string // outcomes of writes, first that which is as it should be
+	versioned, others []string // outcomes of writes; the first one is normal
 }
 
-// alternatives are faults and their names, which begin with that of no fault.
+// alternatives are faults and their names. The first alternative is no fault.
 type alternatives struct {
 	faults []*fault.Fault
 	names  []string
@@ -40,7 +40,7 @@ func alternativesOf(faults []*fault.Fault) alternatives {
 	return a
 }
 
-// DrawFaults makes the run's strategy draw faults; for an empty space it does not call the
+// DrawFaults makes the run's strategy choose faults. For an empty space it does not call the
 // strategy.
 func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Faults) {
 	d := &chance{

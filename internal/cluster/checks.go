@@ -36,7 +36,8 @@ type Checked struct {
 	Peer func() *Checks
 }
 
-// NewChecks returns the checks of a cluster in which nothing has started. They observe its wire.
+// NewChecks returns the checks of a cluster in which nothing has started. The checks observe the
+// cluster's wire.
 func NewChecks(of Checked) *Checks {
 	c := &Checks{Checked: of, Watch: ledger.NewWatch(of.World.Trace)}
 	c.Watch.Renamed, c.Watch.DriverOf, c.Watch.Programs = of.Wire.Renamed, of.driverOf, of.programsOf

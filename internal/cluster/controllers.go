@@ -13,10 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Controller is one controller or sidecar: how to start it, and the running program.
+// Controller is one controller or sidecar: how it starts, and the running program.
 type Controller struct {
 	fakecontroller.Controller
-	Sidecar string // its program; empty for a controller that is no sidecar
+	Sidecar string // its program; empty if the controller is not a sidecar
 	Down    bool   // it is started on request
 	Pace    component.Pace
 
@@ -25,14 +25,14 @@ type Controller struct {
 	running fakecontroller.Program
 }
 
-// Run starts it, without the memory of an earlier instance.
+// Run starts it without the memory of an earlier instance.
 func (c *Controller) Run() {
 	c.running = c.Start(c.in)
 	c.running.SetPace(&c.Pace)
 }
 
-// Runs reports whether it was started and has neither been killed nor, as a sidecar
-// may, exited for good.
+// Runs reports whether it was started and has neither been killed nor exited permanently, as
+// sidecars may.
 func (c *Controller) Runs() bool {
 	program, mayExit := c.running.(interface{ Running() bool })
 	return c.running != nil && (!mayExit || program.Running())
@@ -59,7 +59,7 @@ func (c *Controller) DriverGone() {
 // ControllerManager names all controllers of kube-controller-manager together.
 const ControllerManager = "kube-controller-manager"
 
-// leader is the name, in that of a sidecar, of the replica that holds its lease.
+// leader is the suffix, in a sidecar's name, for the replica that holds the lease.
 const leader = "leader"
 
 // Controllers are the controllers and sidecars of a cluster.
@@ -78,7 +78,7 @@ func (c *Controllers) AddManager(all ...fakecontroller.Controller) {
 	}
 }
 
-// Add adds a controller, unless it is there.
+// Add adds a controller, unless it already exists.
 func (c *Controllers) Add(ctl fakecontroller.Controller) {
 	if !slices.ContainsFunc(c.All, func(there *Controller) bool { return there.Name == ctl.Name }) {
 		c.AddSidecar(&Controller{Controller: ctl})
@@ -102,8 +102,8 @@ func (c *Controllers) Remove(gone []*Controller) {
 	})
 }
 
-// RestartControlPlane ends the controllers of kube-controller-manager and the scheduler, as far as
-// they run, and starts them again.
+// RestartControlPlane ends the running controllers of kube-controller-manager and the running
+// scheduler, and starts them again.
 func (c *Controllers) RestartControlPlane() {
 	for _, ctl := range c.All {
 		if (ctl.manager || ctl.Name == fakecontroller.Scheduler.Name) && ctl.running != nil {
@@ -148,8 +148,8 @@ func (c *Controllers) leads(ctl *Controller) bool {
 	return ok && ptr.Deref(lease.Spec.HolderIdentity, "") == sidecar.Sanitized(ctl.Replica.Pod)
 }
 
-// ProgramOf is the program that a component is or belongs to: a sidecar, or kube-controller-manager
-// with all its controllers; empty for other components.
+// ProgramOf returns the program of a component: a sidecar, or kube-controller-manager with all its
+// controllers. It is empty for other components.
 func (c *Controllers) ProgramOf(of *component.Component) fault.Victim {
 	for _, ctl := range c.All {
 		switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// DefineCSIAddons defines the kinds of CSI-Addons that are not defined yet. The first object of one
-// of these kinds that is applied has the same effect.
+// DefineCSIAddons defines the kinds of CSI-Addons that are not defined yet. Applying the first
+// object of one of these kinds has the same effect.
 func (o *Objects) DefineCSIAddons() error {
 	if o.addons {
 		return nil

@@ -35,9 +35,8 @@ func (c *Checks) startDataCheck() {
 	c.Data.OnWrite = func(u data.Use) { c.Promises.Wrote(u.Pod, u.Volume.Driver, u.Volume.Handle, u.Node) }
 }
 
-// mayMakeReadOnly reports whether volumes that Kubernetes has requested as writable may be
-// read-only after an event: a file system with an error is, and CSI-Addons and changed attributes
-// may request it.
+// mayMakeReadOnly reports whether an event can make volumes read-only that Kubernetes has requested
+// as writable. A file system error does, and CSI-Addons and changed attributes may request it.
 func mayMakeReadOnly(e *trace.Event) bool {
 	switch e.Kind {
 	case trace.FaultFired:

@@ -2,7 +2,8 @@ package cluster
 
 import "sync"
 
-// Gate admits clients of the API between two steps of the simulation, and whenever it stands still.
+// Gate admits API clients between two steps of the simulation, and while the simulation stands
+// still.
 type Gate struct {
 	lock    sync.Mutex
 	running bool
@@ -40,7 +41,7 @@ func (g *Gate) admit() {
 	}
 }
 
-// While runs the simulation. admit serves the uses that arrive meanwhile, at the latest when the
+// While runs the simulation. admit handles the uses that arrive meanwhile, at the latest when the
 // simulation stands still again.
 func (g *Gate) While(run func()) {
 	g.lock.Lock()

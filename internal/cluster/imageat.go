@@ -15,7 +15,7 @@ import (
 )
 
 // ImageAt returns the image of the container that serves at a site, without its registry. If there
-// are several, as during a surge, it is the image of the pod that started last and has replaced the
+// are several, as during a surge, it is the image of the last started pod, which has replaced the
 // socket.
 func ImageAt(s *store.Store, at wire.Site) (image string) {
 	var last time.Time

@@ -22,7 +22,7 @@ type Images struct {
 	done bool
 }
 
-// Unpack unpacks a root file system unless it is a directory, or there already.
+// Unpack unpacks a root file system, unless it is a directory or already unpacked.
 func (i *Images) Unpack(ctx context.Context, root fakekubelet.RootFS) (fakekubelet.RootFS, error) {
 	if root.Unpack == nil {
 		return root, nil

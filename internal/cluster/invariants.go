@@ -31,15 +31,15 @@ func (c *Checks) startInvariants() {
 	}
 }
 
-// mustAttach reports whether a volume has to be attached before it is used: by its driver, and not
-// by the in-tree plugin that the driver may replace. K-ATT-6, C-ATT-2
+// mustAttach reports whether a volume has to be attached before its use: by its driver, and not by
+// the in-tree plugin that the driver may replace. K-ATT-6, C-ATT-2
 func (c *Checks) mustAttach(driver, handle string) bool {
 	_, migrated := migration.PluginOf(driver)
 	return volume.MustAttachIn(c.World, driver) && !migrated && !volume.IsInlineHandle(handle) && c.Wire.Attaches(driver)
 }
 
-// isInUse reports whether a node declares that it uses a volume, or does not exist any more: a
-// caller that detaches it then forces the detachment. C-ADC-25
+// isInUse reports whether a node reports a volume as in use, or no longer exists. Detaching the
+// volume is then a forced detach. C-ADC-25
 func (c *Checks) isInUse(driver, handle, node string) bool {
 	n, ok := store.Get[*corev1.Node](c.World.Store, store.Key{Name: node})
 	return !ok || slices.Contains(n.Status.VolumesInUse, corev1.UniqueVolumeName(volume.UniqueName(driver, handle)))

@@ -12,15 +12,15 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// leasePeriod is the interval at which a living kubelet renews its node lease.
+// leasePeriod is the interval at which a running kubelet renews its node lease.
 const leasePeriod = 10 * time.Second
 
 // leaseSeconds is the duration of a node lease.
 const leaseSeconds = 40
 
-// LastRenewal returns the virtual time, since the run began, of a kubelet's last renewal of its
-// lease; alive says that it continues to renew it. Renewals are computed, not made: an idle cluster
-// stays idle. Clients of the API see them as Lease objects.
+// LastRenewal returns the virtual time, since the start of the run, of a kubelet's last renewal of
+// its lease. alive tells whether the kubelet continues to renew it. Renewals are computed, not
+// made: an idle cluster stays idle. API clients see the renewals as Lease objects.
 func (all *Nodes) LastRenewal(name string) (last time.Duration, alive bool) {
 	n := all.Find(name)
 	if n == nil {

@@ -24,12 +24,12 @@ type Machines struct {
 	// Dir is the directory of all. Default: they are in memory.
 	Dir   string
 	Loops *workdir.Loops
-	// Namespaces gives each a mount namespace: programs change no directories of the host but those
-	// in Through. OnDisk keeps the directories of kubelets on disk there.
+	// Namespaces gives each machine a mount namespace. Programs then change no directories of the
+	// host except those in Through. OnDisk keeps the directories of kubelets on disk there.
 	Namespaces, OnDisk bool
 	Through            []string
-	// Lost is called when process 1 of a machine was killed from outside, such as by the kernel for
-	// lack of memory: its programs have ended with it.
+	// Lost is called when process 1 of a machine was killed from outside, for example by the kernel
+	// for lack of memory. All programs of the machine have then ended.
 	Lost func(m *machine.Disk, how string)
 	// Apart has the reason and the consequences if the machines are not fully separate.
 	Apart string
@@ -39,7 +39,7 @@ type Machines struct {
 	disks []*machine.Disk
 }
 
-// New makes a computer, with a network if it is the computer of a node with networks.
+// New creates a computer. The computer of a node with networks gets a network.
 func (all *Machines) New(name string, network *machine.Network) (machine.Machine, error) {
 	if all.Dir == "" {
 		return machine.NewMemoryWith(name, all.Layout), nil
@@ -62,7 +62,7 @@ func (all *Machines) newDisk(name, dir string, _ *machine.Network) (*machine.Dis
 	return machine.NewDiskWith(name, dir, all.Layout)
 }
 
-// newApart makes a machine in a mount namespace of its own.
+// newApart creates a machine in a separate mount namespace.
 func (all *Machines) newApart(name, dir string, network *machine.Network) (*machine.Disk, error) {
 	m, err := machine.NewNamespaceWith(name, dir, all.OnDisk, all.Layout, network, all.Through...)
 	if err != nil {
@@ -83,15 +83,15 @@ func (all *Machines) newApart(name, dir string, network *machine.Network) (*mach
 	return m, all.Loops.AddMemory(m.Memory()...)
 }
 
-// keepTime gives a machine the cluster's time, with which it writes files to its disk.
+// keepTime makes a machine use the cluster's time for files on its disk.
 func (all *Machines) keepTime(d *machine.Disk) {
 	moved := func() { d.ClockMoved(all.World.Kernel.Elapsed()) }
 	moved()
 	all.World.Kernel.OnClock(moved)
 }
 
-// Close frees the loop devices of a machine's memory while that is known to be the machine's, and
-// closes it.
+// Close frees the loop devices of a machine's memory while their owner is still known, and closes
+// the machine.
 func (all *Machines) Close(m machine.Machine) (err error) {
 	if d, is := m.(*machine.Disk); is {
 		err = all.Loops.RemoveMemory(d.Memory()...)

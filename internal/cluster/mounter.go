@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Mounter lets the mock driver mount on its node's machine: the content of a volume is a directory
-// or a file of that machine, or of a storage that all nodes share.
+// Mounter lets the mock driver mount on its node's machine. The content of a volume is a directory
+// or a file on that machine, or in a storage that all nodes share.
 type Mounter struct {
 	Machine machine.Machine
 	Driver  string
@@ -70,7 +70,7 @@ func (m Mounter) Unmount(target string) error {
 			return err
 		}
 	}
-	if path.Base(target) == "globalmount" { // the kubelet made it
+	if path.Base(target) == "globalmount" { // the kubelet created it
 		return nil
 	}
 	if err := m.Machine.Remove(target); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -118,8 +118,8 @@ func (o *Objects) merge(res *store.Resource, live, given store.Object) (store.Ob
 	return merged, json.Unmarshal(text, merged)
 }
 
-// mergeCustom is the merge of custom resources: no Go type defines how to merge their lists, and
-// therefore it replaces them.
+// mergeCustom is the merge of custom resources. It replaces their lists, because no Go type defines
+// how to merge them.
 func mergeCustom(res *store.Resource, before, next, current []byte) (store.Object, error) {
 	given := res.New()
 	if err := json.Unmarshal(next, given); err != nil {
@@ -149,7 +149,7 @@ func (o *Objects) Delete(res *store.Resource, key store.Key, opts ...store.Delet
 	return err
 }
 
-// Adopt has the next Apply treat an existing object as if it had been applied in a form.
+// Adopt makes the next Apply treat an existing object as if it had been applied in the given form.
 func (o *Objects) Adopt(a Object, as store.Object) error {
 	form, err := compact(as)
 	if err == nil {
@@ -167,7 +167,7 @@ func (o *Objects) Has(a Object) bool {
 // IsUnwanted reports whether the scenario has also deleted an object.
 func (o *Objects) IsUnwanted(a Object) bool { return o.unwanted[a] }
 
-// AsApplied returns an object as the scenario has applied it.
+// AsApplied returns an object in the form in which the scenario has applied it.
 func (o *Objects) AsApplied(a Object) (store.Object, error) {
 	manifest, err := o.applied[a.Resource][a.Key].json(a.Resource)
 	if err != nil {

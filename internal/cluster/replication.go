@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// followReplication has the data check follow volumes that are replicated to another
-// cluster of the run.
+// followReplication makes the data check follow volumes that are replicated to another cluster of
+// the run.
 func (c *Checks) followReplication(call *trace.Event) {
 	other := c.Peer()
 	if c.Data == nil || other == nil || call.Code != "" {

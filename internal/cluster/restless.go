@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// restless is the number of changes of an object, in the second half of the settling time, from
-	// which on components count as changing it continuously.
+	// restless is a number of changes of an object in the second half of the settling time. From
+	// this number on, the object counts as continuously changing.
 	restless = 5
 	// mostRestless bounds the number of such objects that are named.
 	mostRestless = 5
 )
 
-// Restless names the objects that were changed again and again from an instant until now, most
-// often changed first, and the components that changed them. Leases and Events are housekeeping.
+// Restless names the objects that were changed repeatedly since an instant, most often changed
+// first, and the components that changed them. Leases and Events are housekeeping.
 func Restless(events []*trace.Event, since, now time.Duration) (lines []string) {
 	type object struct{ resource, name string }
 	count, actors := map[object]int{}, map[object]map[string]bool{}

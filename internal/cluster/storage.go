@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Storage holds the contents of volumes at a site of a mock driver, for nodes in memory: each node
-// reads the content that another one writes.
+// Storage holds the contents of volumes at a site of a mock driver, for nodes in memory. Each node
+// reads the content that other nodes write.
 type Storage struct {
 	disk   *machine.Memory
 	driver string

@@ -29,8 +29,8 @@ const (
 )
 
 // Users are the users and administrators of a cluster. They act in the middle of a call, at its
-// site. At the end the cluster must reach the state of its scenario, which continues meanwhile:
-// deleted objects are created again with the same name, unless the scenario deletes them, too.
+// site. At the end the cluster must reach the state of its scenario, which continues meanwhile.
+// Deleted objects are created again with the same name, unless the scenario also deletes them.
 type Users struct {
 	World   *component.World
 	Wire    *wire.Wire
@@ -76,7 +76,7 @@ func applications[T store.Object](u *Users, which func(T) bool) (there []Object)
 	var none T
 	res, err := store.ResourceOf(none)
 	if err != nil {
-		return nil // the store has no such kind
+		return nil // the store lacks this kind
 	}
 	for obj := range store.List[T](u.World.Store, "") {
 		key := store.KeyOf(obj)
@@ -89,7 +89,7 @@ func applications[T store.Object](u *Users, which func(T) bool) (there []Object)
 
 func all[T store.Object](T) bool { return true }
 
-// podsOn are the pods that the scenario has applied on one node or, without a name, on all.
+// podsOn are the pods that the scenario has applied on one node; without a name, on all nodes.
 func (u *Users) podsOn(node string) []Object {
 	return applications(u, func(p *corev1.Pod) bool { return node == "" || p.Spec.NodeName == node })
 }
@@ -158,7 +158,7 @@ func (u *Users) scale(p *kernel.Process, _ fault.Site) error {
 }
 
 // scaled scales one workload to zero and returns the function that scales it back. A workload
-// without replicas, for example after another user has scaled it, is not changed.
+// without replicas does not change, for example after another user has scaled it.
 func scaled[T store.Object](u *Users, key store.Key, replicas func(T) **int32) (back func() error) {
 	var before *int32
 	to := func(n *int32) error {
@@ -179,8 +179,8 @@ func scaled[T store.Object](u *Users, key store.Key, replicas func(T) **int32) (
 	}
 }
 
-// editClaims changes a label of all claims and their volumes: a component that has read one before
-// gets a conflict when it writes.
+// editClaims changes a label of all claims and their volumes. A component that has read one of them
+// before gets a conflict when it writes.
 func (u *Users) editClaims(*kernel.Process, fault.Site) error {
 	u.World.Trace.Note("", "a user edits all claims and volumes")
 	return errors.Join(edit[*corev1.PersistentVolumeClaim](u.World.Store), edit[*corev1.PersistentVolume](u.World.Store))
@@ -203,7 +203,7 @@ func edit[T store.Object](s *store.Store) error {
 	return errors.Join(errs...)
 }
 
-// drain removes the pods from the node of a call, and lets others be scheduled there later.
+// drain evicts the pods from the node of a call, and permits others to be scheduled there later.
 func (u *Users) drain(p *kernel.Process, at fault.Site) error {
 	u.World.Trace.Note(at.Node, "an administrator drains node %s", at.Node)
 	if err := Cordon(u.World.Store, at.Node, true); err != nil {
@@ -218,14 +218,15 @@ func (u *Users) drain(p *kernel.Process, at fault.Site) error {
 	return u.deleteAgain(p, u.podsOn(at.Node))
 }
 
-// Cordon keeps new pods from a node, or admits them again.
+// Cordon stops the scheduling of new pods to a node, or permits it again.
 func Cordon(s *store.Store, node string, on bool) error {
 	_, err := store.Modify(s, store.Key{Name: node}, func(n *corev1.Node) { n.Spec.Unschedulable = on })
 	return err
 }
 
 // deleteNode deletes the Node object of a call, and its kubelet creates it again. The node keeps
-// unfinished work: its pods are deleted, and the attach/detach controller waits for it (C-ADC-24).
+// its unfinished work: its pods are deleted, and the attach/detach controller waits for the node
+// (C-ADC-24).
 func (u *Users) deleteNode(p *kernel.Process, at fault.Site) error {
 	own := u.podsOn(at.Node)
 	u.World.Trace.Note(at.Node, "an administrator deletes node %s", at.Node)
@@ -237,7 +238,8 @@ func (u *Users) deleteNode(p *kernel.Process, at fault.Site) error {
 	return u.makeAgain(p, own)
 }
 
-// deleteAttachments deletes all VolumeAttachments, as some administrators do if one is not removed.
+// deleteAttachments deletes all VolumeAttachments, as some administrators do if one of them is
+// stuck.
 func (u *Users) deleteAttachments(*kernel.Process, fault.Site) error {
 	var errs []error
 	for _, va := range slices.Collect(store.List[*storagev1.VolumeAttachment](u.World.Store, "")) {

@@ -43,7 +43,7 @@ var table = []string{"K-A-5"}
 	}, found)
 }
 
-// readRules reads the lists of this package, and the citations of the whole module.
+// readRules reads the lists of this package, and the citations in the whole module.
 func readRules(t *testing.T) rules {
 	r := rules{sections: readSections(t), code: citers{}, pins: citers{}, says: readSentences(t)}
 	text, err := os.ReadFile("testdata/rules-reasons.yaml")
@@ -65,7 +65,7 @@ func readRules(t *testing.T) rules {
 	return r
 }
 
-// readSections reads titles behind hashes, and a rule a line below them.
+// readSections reads titles after hashes, and one rule per line below them.
 func readSections(t *testing.T) (sections []section) {
 	text, err := os.ReadFile("testdata/rules.txt")
 	require.NoError(t, err)
@@ -116,8 +116,8 @@ type citation struct {
 	rules []string
 }
 
-// citing are the tests of a file that cite rules, in words or in comments, and tables outside of
-// tests that do.
+// citing are the tests of a file with citations in their text or comments, and tables outside of
+// tests with citations.
 func citing(name string, text []byte) (found []citation, err error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments)
@@ -137,7 +137,7 @@ func citing(name string, text []byte) (found []citation, err error) {
 	return found, nil
 }
 
-// declared is the name of a test or of variables, and where it begins, with its comment.
+// declared is the name of a test or of variables, and the start of its declaration and comment.
 func declared(declaration ast.Decl) (name string, begin token.Pos) {
 	var doc *ast.CommentGroup
 	switch d := declaration.(type) {

@@ -32,7 +32,7 @@ const (
 	table = root + "/docs/spec/conformance.md"
 )
 
-// pinned is a test that says which cases it pins.
+// pinned is a test that names the cases that it pins.
 type pinned struct {
 	folder, test string
 	cases        []string
@@ -87,7 +87,7 @@ func readCases(t *testing.T) (areas []area) {
 	return areas
 }
 
-// reasons say, by case, why nothing pins it.
+// reasons are, by case, the reasons why no test pins it.
 func reasons(t *testing.T) (why map[string]string) {
 	text, err := os.ReadFile("testdata/reasons.yaml")
 	require.NoError(t, err)
@@ -166,7 +166,7 @@ func cited(file *ast.File, f *ast.FuncDecl) (cases []string) {
 	return cases
 }
 
-// idsIn reads "conformance: a, b," with its further lines, also behind a sentence.
+// idsIn reads "conformance: a, b," with its continuation lines, even after a sentence.
 func idsIn(comment string) (ids []string) {
 	going := false
 	for line := range strings.Lines(comment) {

@@ -3,11 +3,10 @@
 //
 //	// conformance: unit-stage-ok, unit-publish-request-ok
 //
-// A case that no test here can pin has its reason in testdata/reasons.yaml.
+// A case that no test here can pin has a reason in testdata/reasons.yaml.
 //
 // The package also lists which rules of behaviour are implemented and pinned, and where. Code,
 // tests and scenarios name the rule, "C-ADC-24" or "K-PUB-1..4". In a test file a citation counts
-// in or above a test, or in or above the variables that are its table. A rule that no test pins has
-// its reason in testdata/rules-reasons.yaml; testdata/rules-pending.txt lists those without a
-// decision yet.
+// in a test or above it, and in a table of variables or above it. A rule that no test pins has its
+// reason in testdata/rules-reasons.yaml. testdata/rules-pending.txt lists rules without a decision.
 package conformance

@@ -56,7 +56,7 @@ type rules struct {
 	sections []section
 	code     citers // the files that cite a rule
 	pins     citers // the tests and scenarios that cite it
-	// By rule, or by the letter of a document ("A-*"): why nothing pins it.
+	// By rule, or by the letter of a document ("A-*"): the reason why no test pins it.
 	reasons map[string]string
 	pending []string  // rules without a decision yet
 	says    sentences // the specification's sentence about a rule, in short
@@ -76,8 +76,7 @@ func (c citers) add(id, place string) {
 	}
 }
 
-// mistakes are the rules that are neither pinned nor argued, and citations of rules that do not
-// exist.
+// mistakes are the rules without a test or a reason, and citations of rules that do not exist.
 func (r rules) mistakes() (found []string) {
 	known := map[string]bool{}
 	for _, s := range r.sections {
@@ -127,7 +126,7 @@ func (r rules) mistake(id string) string {
 	return "nothing cites it, and rules-reasons.yaml does not say why"
 }
 
-// reason is the reason why no test pins a rule: its own, or the one of its document.
+// reason is the reason why no test pins a rule: the rule's own reason, or that of its document.
 func (r rules) reason(id string) string {
 	if why := r.reasons[id]; why != "" {
 		return why
@@ -136,7 +135,7 @@ func (r rules) reason(id string) string {
 }
 
 // document is the table: section by section, where each rule is implemented and pinned. It has no
-// sums, over which two branches would be at odds.
+// totals, because two branches would conflict in them.
 func (r rules) document() string {
 	var text strings.Builder
 	text.WriteString("# Rules\n\n" +

@@ -24,7 +24,7 @@ func TestTheSentenceOfARuleIsFound(t *testing.T) {
 	}, sentencesIn("**K-A-1** Sockets are found\n  by name [PW watch]. More of it.\n\n**K-A-2** A table follows:\n\n| a | b |\n- **C-B-1** In `a.b`, two lines e.g.\n  of it\n- other\n"))
 }
 
-// Every rule that is listed has a sentence, and every sentence is listed.
+// Every listed rule has a sentence, and every sentence is listed.
 func TestEveryRuleHasASentence(t *testing.T) {
 	all := readSentences(t)
 	listed := map[string]bool{}

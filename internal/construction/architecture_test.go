@@ -15,7 +15,7 @@ var (
 	namedFunction = regexp.MustCompile("`([A-Za-z]+)` in\\s+`((?:cmd|sim|fakekubelet|fakecontroller|internal)/[a-z0-9_/]+\\.go)`")
 )
 
-// The page that follows a claim through the code names files and functions that are there.
+// The page that follows a claim through the code names existing files and functions.
 func TestThePlacesOfTheArchitectureExist(t *testing.T) {
 	page, err := os.ReadFile("../../docs/explanation/architecture.md")
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package construction checks the project's rules by reading the code: simulated code must not use
-// real time, chance or threads, and the dependencies of a driver repository must stay few.
+// Package construction checks the project's rules by reading the code. Simulated code must not use
+// real time, chance or threads, and a driver repository must have few dependencies.
 package construction
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const module = "github.com/csisim/csisim/"
 
-// simulated are the packages that run inside the kernel, with their files at its border.
+// simulated are the packages that run inside the kernel. Their listed files are at its border.
 var simulated = map[string][]string{
 	"internal/world/kernel":             {"flight.go", "live.go", "pace.go"},
 	"internal/api/kind":                 nil,
@@ -132,8 +132,8 @@ func (r *reader) hasEffects(body *ast.BlockStmt) (effects bool) {
 	return effects
 }
 
-// excused reports whether a comment says that any order will do: it ends on the line above, or is
-// on the line itself.
+// excused reports whether a comment on the loop's line, or one that ends on the line above, says
+// that any order will do.
 func (r *reader) excused(loop ast.Node) bool {
 	line := r.Fset.Position(loop.Pos()).Line
 	for _, group := range r.file.Comments {
@@ -161,7 +161,7 @@ func TestTheDependenciesOfDriverRepositoriesStayFew(t *testing.T) {
 	}
 }
 
-// Only the command may use HTML. gRPC's own traces link it, unless they are left out.
+// Only the command may use HTML. gRPC's own traces link it, unless they are disabled.
 func TestDriverRepositoriesLinkNoHTML(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{.ImportPath}} {{join .Imports \" \"}}", module+"sim").Output()
 	require.NoError(t, err)
@@ -188,7 +188,8 @@ func TestArrowsPointDownwards(t *testing.T) {
 	}
 }
 
-// floors are the layers of the project, from the ground up: each uses earlier ones in this list.
+// floors are the layers of the project from bottom to top. Each layer uses earlier ones in this
+// list.
 var floors = [][]string{
 	// Kernel, store, machine, trace and other parts of a world.
 	{"internal/world"},
@@ -213,7 +214,7 @@ var floors = [][]string{
 
 func within(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
-// floorOf returns the floor of the longest listed path that contains it; negative for none.
+// floorOf returns the floor of the longest listed path that contains it; negative if there is none.
 func floorOf(path string) int {
 	floor, longest := -1, ""
 	for i, parts := range floors {
@@ -226,7 +227,8 @@ func floorOf(path string) int {
 	return floor
 }
 
-// upwards: nothing uses a floor above its own, and no controller another controller or the kubelet.
+// upwards: no package uses a floor above its own, and no controller uses another controller or the
+// kubelet.
 func upwards(from, to string) bool {
 	if floorOf(from) < 0 || floorOf(to) < 0 {
 		return false

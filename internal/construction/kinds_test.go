@@ -29,7 +29,7 @@ func TestTheStoreKnowsNoKind(t *testing.T) {
 	}
 }
 
-// A kind is registered by the file that has its name, and by no other.
+// Only the file with a kind's name registers the kind.
 func TestOneKindIsOneFile(t *testing.T) {
 	loaded, err := packages.Load(&packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedImports | packages.NeedTypes},
 		module+"internal/api/kind")

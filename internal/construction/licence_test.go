@@ -27,7 +27,7 @@ func TestNoFileHasAnotherLicence(t *testing.T) {
 	for _, file := range list(t, ".") {
 		text, err := os.ReadFile(filepath.Join("../..", file))
 		if os.IsNotExist(err) {
-			continue // it is deleted, and not yet committed
+			continue // its deletion is not committed yet
 		}
 		require.NoError(t, err)
 		if notice.Match(text) && file != "internal/construction/licence_test.go" {

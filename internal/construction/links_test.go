@@ -47,7 +47,7 @@ func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// list has the files of a pattern, also those that are not committed yet.
+// list has the files that match a pattern, including uncommitted ones.
 func list(t *testing.T, pattern string) (files []string) {
 	t.Helper()
 	out, err := exec.Command("git", "-C", "../..", "ls-files", "-co", "--exclude-standard", pattern).Output()
@@ -60,7 +60,8 @@ func list(t *testing.T, pattern string) (files []string) {
 	return files
 }
 
-// anchors are the fragments of a page: those of its headings, as GitHub names them, and its own.
+// anchors are the fragments of a page: those of its headings, with GitHub's names, and explicit
+// ones.
 func anchors(page string) (all []string) {
 	for _, h := range heading.FindAllStringSubmatch(page, -1) {
 		name := unnamed.ReplaceAllString(strings.ToLower(h[1]), "")
@@ -72,10 +73,10 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// longest is the number of words that a page has at most, so that it is read.
+// longest is the maximum number of words on a page, so that readers finish it.
 const longest = 1500
 
-// long are pages that are looked through, not read: generated ones, and tables of measurements.
+// long are pages for looking things up: generated pages, and tables of measurements.
 var long = regexp.MustCompile(`^docs/(?:spec|records)/|^docs/reference/(?:commands|scenarios|faults|diff|golden|versions)\.md$`)
 
 func TestPagesAreShortEnoughToBeRead(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// habit is a pattern of sentences that have to be read twice, and how often it may occur in
-// 1,000 lines: in comments, in documents, and in string literals.
+// habit is a pattern of sentences that have to be read twice. Its limits are the permitted
+// occurrences in 1,000 lines of comments, documents and string literals.
 type habit struct {
 	name                   string
 	pattern                *regexp.Regexp
@@ -22,7 +22,7 @@ type habit struct {
 	comment, document, str float64
 }
 
-// habits has the limits of today, which only fall, and the goals. CONTRIBUTING.md explains them.
+// habits has the current limits, which may only fall, and the goals. CONTRIBUTING.md explains them.
 var habits = []habit{
 	{"what", regexp.MustCompile(`(?i)\bwhat\b(?:$|[^'’]|['’][^s])`), "name the thing", 5, 5, 5, 5},
 	{"who", regexp.MustCompile(`(?i)\b(?:who|whose|whom|whoever)\b`), "name the component", 3, 3, 3, 3},
@@ -55,14 +55,14 @@ var habits = []habit{
 // wide is the limit of comment lines of more than 100 columns, in 1,000: there are none.
 const wide = 0
 
-// exempt lists the files without a count of their sentences, each with the reason.
+// exempt lists the files without a count of sentences, each with the reason.
 var exempt = map[string]string{
 	"docs/spec/":                          "quotes the sources of Kubernetes",
 	"internal/view/web/dist/":             "is made by a bundler",
 	"internal/construction/prose_test.go": "has the patterns",
 }
 
-// said is the text of a line: a comment, a paragraph of a document, or a string literal.
+// said is the prose of a line: a comment, a paragraph of a document, or a string literal.
 type said struct {
 	file  string
 	line  int

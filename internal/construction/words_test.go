@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tell is the verb that stood for seven others; the table of words in CONTRIBUTING.md has those.
+// tell is a verb that used to replace seven others; the table of words in CONTRIBUTING.md lists
+// those.
 var tell = regexp.MustCompile(`(?i)\b(tells?|told|telling)\b`)
 
 func TestTheVerbsAreTheFields(t *testing.T) {
@@ -35,8 +36,7 @@ func TestTheVerbsAreTheFields(t *testing.T) {
 	}
 }
 
-// place is a path in the table "Where is …?" of docs/explanation/design.md; NAME stands for any
-// name.
+// place is a path in the table "Where is …?" of docs/explanation/design.md. NAME matches any name.
 var place = regexp.MustCompile("`([a-z][\\w./]*)`")
 
 func TestThePlacesOfTheDesignExist(t *testing.T) {

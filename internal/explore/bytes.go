@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Bytes is a strategy that reads its decisions from bytes, so that a fuzzer can change them one by
-// one. Four bytes encode one decision: its sort, its number among the decisions of this sort
-// (eleven bits of two bytes), and the alternative. All other decisions are calm.
+// Bytes is a strategy that reads its decisions from bytes, so that a fuzzer can change them
+// individually. Four bytes encode one decision: its sort, its number among the decisions of this
+// sort (eleven bits of two bytes), and the alternative. All other decisions are calm.
 type Bytes struct {
 	decisions [3]map[int]int // alternatives, by the sort of decision and its number
 	met       [3]int
@@ -23,8 +23,8 @@ const (
 	aboutAll
 )
 
-// mostDecisions bounds the numbers of decisions of each sort. The life of a volume has about 1,800;
-// with a larger bound, few of the fuzzer's random bytes would name a decision that occurs.
+// mostDecisions bounds the number of decisions of each sort. The life of a volume has about 1,800.
+// With a larger bound, few of the fuzzer's random bytes would name an existing decision.
 const mostDecisions = 2048
 
 // NewBytes reads decisions; up to three remaining bytes are ignored.

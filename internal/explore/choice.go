@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Choice is a decision of a run that differs from the calm one. It is named by its subject, so that
-// it is found again in a run that differs elsewhere. The choice of the next process occurs so often
+// Choice is a decision of a run that differs from the calm one. Its name is its subject, so that it
+// is found again in a run that differs elsewhere. The choice of the next process occurs so often
 // that it is counted separately for each instant.
 type Choice struct {
 	Kind  string `json:"kind" want:"required" example:"fault" doc:"The kind of decision."`
@@ -71,16 +71,16 @@ func (d decision) String() string {
 	return d.process + " at " + d.label
 }
 
-// named numbers decisions of the same subject in the order in which they occur.
+// named numbers decisions about the same subject in the order in which they occur.
 type named struct{ seen map[decision]int }
 
 func newNamed() *named { return &named{seen: map[decision]int{}} }
 
-// ownUID is the middle part of all uids that a run generates itself; they are the same when the run
-// is repeated.
+// ownUID is the middle part of all uids that a run itself generates. They are the same in a
+// repetition of the run.
 const ownUID = "-0000-4000-8000-"
 
-// steady replaces the ids that a driver generates for volumes and snapshots in a name, since they
+// steady replaces the ids that a driver generates for volumes and snapshots in a name, because they
 // differ in each run.
 func steady(name string) string {
 	const dashes = 4 // of a uid

@@ -6,12 +6,12 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// If a run lets another process run first, the result is often the same, since the steps that run
+// If a run lets another process run first, the result is often the same, because the steps that run
 // earlier commute with the steps that they overtake. Such a run can be left out if, after some
-// steps, it reaches the state of another run that is made, with the same processes ready in the
-// same order. From there on, both runs and all runs that branch off them are equal. The queue of
-// ready processes is part of the state because it determines which process runs next; therefore
-// bounds on decisions keep their meaning. (Musuvathi and Qadeer, MSR-TR-2007-12, describe a similar
+// steps, it reaches the state of a run that is made, with the same processes ready in the same
+// order. From there on, both runs and all runs that branch off them are equal. The queue of ready
+// processes belongs to the state because it determines the next process. Therefore bounds on
+// decisions keep their meaning. (Musuvathi and Qadeer, MSR-TR-2007-12, describe a similar
 // reduction.)
 
 // twin is a run that deviates at a choice and then reaches the state of an existing run; forks are
@@ -22,7 +22,7 @@ type twin struct{ forks forks }
 type window struct {
 	notes     []note
 	stretches []stretch // in the order of the run
-	ready     []int32   // at the choice; the first one runs, or would run next
+	ready     []int32   // at the choice; the first one runs next unless the choice differs
 	gaveWay   bool      // ready[0] is already running
 }
 
@@ -98,7 +98,7 @@ func (o *order) overtakes(i int) int {
 func (w *window) begin(first int, forks *forks) *order {
 	o := &order{window: w, made: make([]bool, len(w.stretches)), forks: forks}
 	rest := slices.Delete(slices.Clone(w.ready), first, first+1)
-	if w.gaveWay && first > 0 { // the process that gives way goes to the end of the queue
+	if w.gaveWay && first > 0 { // the yielding process goes to the end of the queue
 		rest = append(rest[1:], rest[0])
 	}
 	o.ready = append([]int32{w.ready[first]}, rest...)
@@ -170,7 +170,7 @@ func (w *window) readyAfter(n int) *order {
 	return o
 }
 
-// windows iterates over the choices of a run. The window is nil for a choice that is not between
+// windows iterates over the choices of a run. The window is nil if the choice is not between
 // processes, or if the run ended before a pause.
 func (s *survey) windows(yield func(note, *window) bool) {
 	var steps []stretch

@@ -15,15 +15,16 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// shelves is a subject with processes that change things, wake each other and wait, as a seed
-// decides. The end of a run is the final state of each thing.
+// shelves is a subject with processes that change shared data, wake each other and wait, in a
+// pattern from a seed. The end of a run is the final state of each thing.
 type shelves struct {
 	seed uint64
 	mu   sync.Mutex
 	ends map[string]int
 }
 
-// things is the number of things. There are few, so that some steps commute and others do not.
+// things is the number of things. There are few of them, so that some steps commute and others do
+// not.
 const things = 4
 
 func (s *shelves) Run(_ context.Context, strategy kernel.Strategy, stacks *kernel.Stacks) (Outcome, error) {
@@ -106,7 +107,7 @@ func TestRunsThatAreLeftOutComeToTheEndOfOneThatIsMade(t *testing.T) {
 	}
 }
 
-// Steps that share nothing are executed in one order only, steps that share something in both.
+// Steps without shared data are executed in one order only, and steps with shared data in both.
 func TestOneOrderOfStepsThatCommuteIsMade(t *testing.T) {
 	for shared, want := range map[bool]int{true: 4, false: 1} {
 		s := &toy{start: func(k *kernel.Kernel, did func(string)) {

@@ -78,8 +78,8 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 	}
 }
 
-// Given a subject with its own randomness, when a finding shows only in a run elsewhere, then it
-// counts as a finding that cannot be repeated.
+// Given a subject with its own randomness, when only a run elsewhere shows a finding, then the
+// finding counts as one that cannot be repeated.
 func TestWhatIsShownElsewhereAloneIsByChance(t *testing.T) {
 	sound := func() (explore.Subject, error) { return &moody{}, nil }
 	found, err := explore.Of(t.Context(), sound, explore.Options{

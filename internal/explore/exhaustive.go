@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Exhaustive is the strategy that makes every run within its bounds once: the calm one, then those
-// with one deviation from it, then those with two, and so on.
+// Exhaustive is the strategy that makes every run within its bounds once: first the calm run, then
+// those with one deviation from it, then those with two, and so on.
 const Exhaustive = "exhaustive"
 
 // Bounds limit the faults and the other deviations of a run in an exhaustive search.
@@ -31,9 +31,9 @@ func (b Bounds) less(kind forkKind) Bounds {
 	return b
 }
 
-// enumeration hands out the runs of an exhaustive search. A run is identified by its deviations
-// from the calm one. Runs with one more deviation branch off it at decisions after its last one, so
-// no run occurs twice.
+// enumeration assigns the runs of an exhaustive search. A run is identified by its deviations from
+// the calm one. Runs with one more deviation branch off it at decisions after its last one, so no
+// run occurs twice.
 type enumeration struct {
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -44,7 +44,7 @@ type enumeration struct {
 	twins   int // runs that were left out
 }
 
-// branch is a run that was made, and its decisions, at which other runs branch off.
+// branch is a run that was made, with its decisions. Other runs branch off at them.
 type branch struct {
 	picks []kernel.Pick
 	left  Bounds
@@ -137,7 +137,7 @@ func (e *enumeration) learn(made *enumerated, bounds Bounds) {
 	e.changed.Broadcast()
 }
 
-// over reports whether every run was made and learnt.
+// over reports whether every run was made and processed.
 func (e *enumeration) over() bool {
 	if e.handed == 0 || e.learnt < e.handed {
 		return false
@@ -162,7 +162,7 @@ func (e *enumeration) leftOut() int {
 	return e.twins
 }
 
-// complete reports whether every run was made and learnt.
+// complete reports whether every run was made and processed.
 func (e *enumeration) complete() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -82,8 +82,8 @@ func TestAnExhaustiveSearchSaysWhetherItIsComplete(t *testing.T) {
 	assert.Equal(t, 3, found.Runs, "calm, b before a, b between a1 and a2")
 }
 
-// The failure needs both a fault at one call and an order of processes, among many faults and
-// orders that do no harm.
+// The failure needs both a fault at one call and an order of processes. Many other faults and
+// orders do no harm.
 func coincidence(k *kernel.Kernel, did func(string)) {
 	for range 3 {
 		k.Spawn(nil, "bystander", func(p *kernel.Process) { p.Yield("pass") })
@@ -113,8 +113,7 @@ func TestAMistakeThatTakesTwoCoincidencesIsFoundWithinTheBoundsThatHaveBoth(t *t
 	assert.Len(t, found.Findings[0].Choices, 2)
 }
 
-// The choice of a relist has only two different alternatives, however small the odds of a relist
-// are.
+// The choice of a relist has only two different alternatives, however improbable a relist is.
 func TestAlternativesThatAreAlikeAreTriedOnce(t *testing.T) {
 	s := &toy{start: func(k *kernel.Kernel, did func(string)) {
 		if k.Choose(kernel.Relist, 32, "cache") == 31 {

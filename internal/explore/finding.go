@@ -8,16 +8,16 @@ import (
 // Finding is a failure, and the choices that show it.
 type Finding struct {
 	Shown
-	// Found names the run that was shrunk, such as "pct, seed 7"; Runs counts the runs that show
+	// Found names the run that was shrunk, such as "pct, seed 7". Runs counts the runs that show
 	// the finding.
 	Found string
 	Runs  int
-	// Choices are sufficient to show the finding; the original run had Before choices that were not
-	// calm.
+	// Choices are sufficient to show the finding. Before is the original run's number of choices
+	// that were not calm.
 	Choices []Choice
 	Before  int
-	// Repeated of Repeats runs with just these choices showed the finding: all of them, unless the
-	// subject has its own randomness.
+	// Repeats runs had just these choices, and Repeated of them showed the finding: all of them,
+	// unless the subject has its own randomness.
 	Repeated, Repeats int
 
 	shrinking *shrinking
@@ -49,8 +49,8 @@ func (s *Search) example(ctx context.Context, c course, shown Shown) (*Finding, 
 	return f, nil
 }
 
-// show makes the run of a course in this process and returns its choices, since a run that was made
-// elsewhere returns only a verdict. If the subject has its own randomness, the run is repeated
+// show makes the run of a course in this process and returns its choices, because a run that was
+// made elsewhere returns only a verdict. If the subject has its own randomness, the run is repeated
 // until it shows the finding.
 func (s *Search) show(ctx context.Context, c course, f *Finding) (choices []Choice, err error) {
 	for range 1 + s.options.Repeats {

@@ -9,15 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// generation is the number of runs that are drawn at once from the results of earlier ones. The
+// generation is the number of runs that are chosen at once from the results of earlier ones. The
 // runs are therefore independent of the number of workers.
 const generation = 32
 
-// attempts bounds the draws for a fault that no run has had.
+// attempts bounds the random draws for a fault that no run has had.
 const attempts = 16
 
-// guide keeps the runs that reached a new state, and draws each further run by adding faults to one
-// of them. This finds failures that need two faults if the first one leads to something new.
+// guide keeps the runs that reached a new state, and creates each further run by adding faults to
+// one of them. This finds failures that need two faults if the first one leads to something new.
 type guide struct {
 	first  uint64 // run of the first generation
 	budget int
@@ -103,8 +103,8 @@ func (g *guide) of(ctx context.Context, run uint64) mutation {
 	return g.current[at%generation]
 }
 
-// wakeAtEnd wakes the waiting goroutines when ctx ends, also one that has checked ctx but does not
-// wait yet.
+// wakeAtEnd wakes the waiting goroutines when ctx ends, including one that has checked ctx but does
+// not wait yet.
 func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		waiting.L.Lock()
@@ -149,7 +149,7 @@ func (g *guide) keep(m mutation, points []point) {
 	g.kept = append(g.kept, k)
 }
 
-// calmOdds: one of so many mutations starts from the calm run.
+// calmOdds: one in this many mutations starts from the calm run.
 const calmOdds = 3
 
 // draw adds faults to a kept run; if the budget is exceeded, its first faults are dropped. Half of
@@ -172,8 +172,8 @@ func (g *guide) draw() mutation {
 	return m
 }
 
-// fault draws a fault for a kept run: in half of the draws at a point that the calm run does not
-// reach, and preferably at a point that no run has reached.
+// fault chooses a random fault for a kept run. In half of the draws it is at a point that the calm
+// run does not reach, and preferably at a point that no run has reached.
 func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	among := k.points
 	if len(k.novel) > 0 && g.chance.below(2) == 0 {
@@ -194,8 +194,8 @@ func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	return drawn, true
 }
 
-// steered takes some faults in some order, and records the points for further faults, and the views
-// that lag there.
+// steered takes some faults in some order. It records the points for further faults, and the
+// lagging views at them.
 type steered struct {
 	*Replay
 	counting

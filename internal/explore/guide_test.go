@@ -8,7 +8,7 @@ import (
 )
 
 // Given a search with runs that reach no new state, then soon nearly all faults of the calm run
-// have been tried, no run has more faults than the budget, and none repeats the calm run.
+// have been tried. No run has more faults than the budget, and none repeats the calm run.
 func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 	const points, budget, seeds = 200, 3, 10
 	calm := known{Order: 10, Calls: some("call", points)}
@@ -29,7 +29,7 @@ func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
 	}
 }
 
-// A search without faults only draws other orders.
+// A search without faults only tries other orders.
 func TestAGuidedSearchWithoutFaultsDrawsOrders(t *testing.T) {
 	g := newGuide(0, 1, Options{}, known{Order: 10})
 	for run := range uint64(10) {

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// maker makes runs of a search, one after the other.
+// maker makes runs of a search sequentially.
 type maker interface {
 	make(ctx context.Context, run uint64, c course) (made, error)
 	close()

@@ -1,11 +1,11 @@
 package explore
 
-// nearness is the largest distance between two faults, in calls, except if the second fault hits
-// the repetition of the same call.
+// nearness is the largest distance between two faults, in calls. It does not apply if the second
+// fault hits the repetition of the same call.
 const nearness = 4
 
-// pair draws two faults at calls: the second one hits the repetition of the call, or one of the
-// next calls. It returns nil if no fault is possible.
+// pair chooses two random faults at calls. The second one hits the repetition of the call, or one
+// of the next calls. It returns nil if no fault is possible.
 func (k known) pair(seed uint64) []Choice {
 	if len(k.Calls) == 0 {
 		return nil

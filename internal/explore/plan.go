@@ -10,9 +10,9 @@ import (
 )
 
 // plan determines the runs of a search. The first runs have a single fault each, at one call of the
-// driver in the calm order: their failures need no search, and have the shortest stories. The runs
-// of the strategy follow. If the strategy uses seeds, the runs with single faults at writes to the
-// API alternate with them.
+// driver in the calm order. Their failures need no search, and have the shortest stories. The runs
+// of the strategy follow. If the strategy uses seeds, its runs alternate with runs that have single
+// faults at API writes.
 type plan struct {
 	again         []mutation // from a corpus; for strategies that learn
 	from          int        // runs that were made before
@@ -69,7 +69,7 @@ type course struct {
 	Guided *mutation
 	Seed   uint64
 	picks  []kernel.Pick // the deviations from the calm run, if every run is made
-	none   bool          // there is no such run: all were made
+	none   bool          // there is no such run: all have been made
 }
 
 // of returns the course of a run of this shard, counted from 0. It may wait for earlier runs.

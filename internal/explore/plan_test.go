@@ -33,8 +33,8 @@ func some(of string, n int) (all []point) {
 	return all
 }
 
-// The shards of a search together make the runs of the whole search, each of them once, and a
-// continued search makes the next ones.
+// The shards of a search together make the runs of the whole search, each of them once. A continued
+// search makes the next ones.
 func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
 	calm := known{Order: 10, Calls: some("call", 3), Writes: some("write", 2)}
 	o := Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3}
@@ -56,8 +56,8 @@ func TestShardsAndContinuedSearchesMakeTheRunsOfTheWhole(t *testing.T) {
 	assert.Equal(t, whole, shared)
 }
 
-// A search with pairs has two faults in every second run, at a call and its repetition or at two
-// calls that are near each other.
+// A search with pairs has two faults in every second run: at a call and its repetition, or at two
+// nearby calls.
 func TestASearchOfPairsAlternatesThemWithTheStrategy(t *testing.T) {
 	calm := known{Order: 10, Calls: some("call", 9), Writes: some("write", 2)}
 	p := newPlan(Options{Strategy: "pct", Seed: 1, Shards: 1, Budget: 3, Pairs: true}, calm)
@@ -78,7 +78,7 @@ func TestASearchOfPairsAlternatesThemWithTheStrategy(t *testing.T) {
 	assert.Empty(t, alone.of(context.Background(), 0).Faults, "two faults are more than the budget")
 }
 
-// A run of a swarm lacks some faults; together its runs have all.
+// A run of a swarm lacks some faults; all runs together have all of them.
 func TestARunOfASwarmLacksSomeFaults(t *testing.T) {
 	names := map[string]int{}
 	for seed := uint64(1); seed <= 20; seed++ {

@@ -29,12 +29,12 @@ type point struct {
 	Alternatives []string // the first is no fault
 }
 
-// known is the information from a calm run that runs with faults need: the number of decisions
-// about the order of processes, and the calls and writes at which faults are possible.
+// known is the information from a calm run that runs with faults need. It contains the number of
+// decisions about the order of processes, and the calls and writes at which faults are possible.
 type known struct {
 	Order         int
 	Calls, Writes []point
-	// Points are all of them, numbered by their loose names.
+	// Points are all points, numbered by their loose names.
 	Points map[Choice]bool
 }
 
@@ -78,21 +78,21 @@ func (n *counting) all() known {
 
 func (n *counting) String() string { return "calm" }
 
-// writeOdds is the number of faults at calls of a driver per fault at a write to the API.
+// writeOdds is the number of faults at driver calls per fault at an API write.
 const writeOdds = 3
 
-// faultPoints determines which of the fault decisions of a run are faults: a random number up to
-// the budget, at random decisions of the calm run, or just after a fault that causes a repeated
-// call.
+// faultPoints determines which of the fault decisions of a run are faults. It chooses a random
+// number of them, up to the budget. They are at random decisions of the calm run, or just after a
+// fault that causes a repeated call.
 type faultPoints struct {
 	chance        chance
 	calls, writes sequence
-	absent        uint64 // selects the faults that the run does not have; 0: it has all
+	absent        uint64 // selects the faults that the run lacks; 0 means none
 	novel         *novelty
 }
 
-// noveltyOdds: one of so many runs can also have faults at points that the calm run does not reach:
-// at calls that result from another order, a stale view or the previous fault.
+// noveltyOdds: one in this many runs can also have faults at points that the calm run does not
+// reach, such as calls that result from another order, a stale view or the previous fault.
 const noveltyOdds = 3
 
 // novelty detects the points that the calm run does not have.
@@ -101,7 +101,7 @@ type novelty struct {
 	names *named
 }
 
-// at reports whether the calm run does not have a point.
+// at reports whether the calm run lacks a point.
 func (n *novelty) at(c kernel.Choice) bool {
 	c.Label = withoutUIDs(c.Label)
 	d, nth := n.names.next(c)
@@ -160,7 +160,8 @@ func (f *faultPoints) choose(c kernel.Choice) int {
 	return 0
 }
 
-// has reports whether the run can have faults of a name: of half of them, if some are absent.
+// has reports whether the run can have faults with a name. If some are absent, these are half of
+// them.
 func (f *faultPoints) has(name string) bool {
 	if f.absent == 0 {
 		return true

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// moody fails when its fault happens. With chance it passes in every third run nevertheless.
+// moody fails when its fault happens. It still passes in every third run by chance.
 type moody struct {
 	chance bool
 	runs   int
@@ -29,8 +29,8 @@ func (m *moody) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (exp
 	return explore.Outcome{}, nil
 }
 
-// A search distinguishes the subject's own randomness from the choices, since it repeats the run of
-// a finding.
+// A search distinguishes the subject's own randomness from the choices, because it repeats the run
+// of a finding.
 func TestTheRunOfAFindingIsMadeAgain(t *testing.T) {
 	for _, chance := range []bool{false, true} {
 		found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &moody{chance: chance}, nil }, explore.Options{Strategy: "pct", Runs: 1, Budget: 1, Repeats: 5})
@@ -65,8 +65,8 @@ func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (e
 }
 
 // Given a driver that generates the ids of its volumes, when a call about one of them shows a
-// failure, then the run can be shrunk and repeated: its choice is named without the id. Uids that
-// csisim generates are the same in each run, and stay in the name.
+// failure, then the run can be shrunk and repeated, because the name of its choice does not contain
+// the id. Uids that csisim generates are the same in each run, and stay in the name.
 func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &drawing{}, nil }, explore.Options{Strategy: "pct", Runs: 3, Budget: 1, Repeats: 5})
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	assert.Equal(t, 3, possible)
 }
 
-// broke gives different results, as moody does, until a run fails with an error.
+// broke gives varying results, like moody, until a run fails with an error.
 type broke struct{ moody }
 
 var errBroke = errors.New("no computer is left")
@@ -91,7 +91,7 @@ func (b *broke) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stack
 }
 
 // Given a finding, when a later run cannot be made, then the search ends and still has the finding,
-// and how often it can be repeated.
+// with the frequency of its repetition.
 func TestAFindingIsKeptWhenALaterRunCannotBeMade(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &broke{}, nil }, explore.Options{Strategy: "pct", Seed: 1, Runs: 50, Budget: 1, Repeats: 5})
 	require.ErrorIs(t, err, errBroke)

@@ -32,8 +32,8 @@ func NewReplay(choices []Choice) *Replay {
 	return r
 }
 
-// NewLooseReplay returns the strategy that repeats the choices of a run of a scenario that has
-// changed since. Since uids are numbered, objects may have other uids now, so uids in the names of
+// NewLooseReplay returns the strategy that repeats the choices of a run after its scenario has
+// changed. Uids are numbered, so objects may have other uids now. Therefore uids in the names of
 // choices are ignored.
 func NewLooseReplay(choices []Choice) *Replay {
 	loose := slices.Clone(choices)
@@ -45,8 +45,8 @@ func NewLooseReplay(choices []Choice) *Replay {
 	return r
 }
 
-// loose returns the choice without the uids in its name. They are numbered, so they differ in
-// another order.
+// loose returns the choice without the uids in its name. They are numbered, so they vary with the
+// order.
 func (c Choice) loose() Choice {
 	c.Of = withoutUIDs(c.Of)
 	return c
@@ -55,7 +55,7 @@ func (c Choice) loose() Choice {
 // Taken returns the choices that occurred and were taken, by their names in this run.
 func (r *Replay) Taken() []Choice { return r.taken }
 
-// Choose takes the wanted choice, if it is one.
+// Choose takes the choice if it is a wanted one.
 func (r *Replay) Choose(c kernel.Choice) int {
 	if !r.kinds[c.Kind.String()] {
 		return 0
@@ -109,8 +109,8 @@ func (c Choice) instant() string {
 	return " at " + c.At
 }
 
-// Unfit describes, after the run, the first choice that did not fit and the decisions there were
-// instead; it is empty if all choices fitted.
+// Unfit describes, after the run, the first choice that did not fit, and the decisions that
+// occurred instead. It is empty if all choices fitted.
 func (r *Replay) Unfit() string {
 	missed := 0
 	for ; missed < len(r.wanted) && r.met[missed]; missed++ {

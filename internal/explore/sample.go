@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// sampled: one of so many runs is made twice and compared.
+// sampled: one in this many runs is made twice and compared.
 const sampled = 64
 
 // Sample is the result of making some runs twice.
@@ -19,7 +19,7 @@ type Sample struct {
 	In    string
 }
 
-// run makes a run. A run of the sample is made twice and compared: two runs of one strategy differ
+// run makes a run. A run of the sample is made twice and compared. Two runs of one strategy differ
 // only if csisim or the driver is not deterministic.
 func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.Strategy) (outcome Outcome, made made, err error) {
 	comparer, can := h.subject.(Comparer)

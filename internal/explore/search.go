@@ -15,12 +15,12 @@ import (
 type Options struct {
 	// Strategy is one of Strategies.
 	Strategy string
-	// Seed is the seed of the first run with the strategy; the following runs have the next ones.
+	// Seed is the seed of the first run with the strategy. The following runs use the next seeds.
 	Seed uint64
 	// Alone leaves out the runs with a single fault in the calm order.
 	Alone bool
-	// Pairs leaves them out, too: every second run has two faults in the calm order, the others use
-	// the strategy. Strategies that learn, or that make every run, have no pairs.
+	// Pairs leaves them out, too. Every second run then has two faults in the calm order, and the
+	// others use the strategy. Strategies that learn, or that make every run, do not support pairs.
 	Pairs bool
 	// Runs bounds the runs; 0 is no limit.
 	Runs int
@@ -28,16 +28,16 @@ type Options struct {
 	Time time.Duration
 	// Budget bounds the faults of a run.
 	Budget int
-	// Deviations bounds the deviations from the calm run, other than faults, of a run with the
+	// Deviations bounds the deviations from the calm run, besides faults, in a run with the
 	// strategy Exhaustive.
 	Deviations int
 	// Unreduced makes the strategy Exhaustive run all orders, even if they differ only in steps
-	// that share nothing. Default: one run for all such orders.
+	// without shared data. Default: one run for all such orders.
 	Unreduced bool
 	// Shard i of Shards executes every Shards-th run, starting at run i. Default: the only one.
 	Shard, Shards int
-	// Before is the number of runs that were made before, and Kept the runs of these that a
-	// learning strategy has kept.
+	// Before is the number of earlier runs, and Kept those of them that a learning strategy has
+	// kept.
 	Before int
 	Kept   [][]Choice
 	// Jobs is the number of simultaneous runs.
@@ -59,12 +59,12 @@ type Search struct {
 	Findings []*Finding
 	// Sample is the comparison of runs that were made twice, if the subject is a Comparer.
 	Sample Sample
-	// Elapsed is the wall time that they took.
+	// Elapsed is the wall time of these runs.
 	Elapsed time.Duration
 
 	options Options
 	fresh   func() (Subject, error)
-	subject Subject // of the calm run, and to shrink
+	subject Subject // of the calm run, and of shrinking
 	stacks  kernel.Stacks
 	plan    *plan
 
@@ -89,7 +89,7 @@ func Of(ctx context.Context, fresh func() (Subject, error), o Options) (*Search,
 	}
 	s.plan = newPlan(o, counted.all())
 	err = s.all(ctx, began)
-	s.finish(ctx) // also after an error: the findings before it count
+	s.finish(ctx) // even after an error: the previous findings count
 	return s, err
 }
 
@@ -107,8 +107,8 @@ func (s *Search) Kept() [][]Choice {
 // States returns the number of abstract states that the runs have reached.
 func (s *Search) States() int { return len(s.states) }
 
-// Coverage returns how many of the faults that are possible in the calm run have happened in some
-// run, and how many are possible.
+// Coverage returns how many faults are possible in the calm run, and how many of them have happened
+// in some run.
 func (s *Search) Coverage() (happened, all int) {
 	if s.plan == nil {
 		return 0, 0
@@ -122,8 +122,8 @@ func (s *Search) Complete() bool {
 	return s.plan != nil && s.plan.enumeration != nil && s.plan.enumeration.complete()
 }
 
-// LeftOut returns the number of runs that the strategy Exhaustive has left out, because each is
-// equivalent to one that was made.
+// LeftOut returns the number of runs that the strategy Exhaustive has left out. Each of them is
+// equivalent to a run that was made.
 func (s *Search) LeftOut() int {
 	if s.plan == nil || s.plan.enumeration == nil {
 		return 0
@@ -163,7 +163,7 @@ func (s *Search) all(ctx context.Context, began time.Time) error {
 	go func() { workers.Wait(); close(results) }()
 	err = s.collect(ctx, began, results)
 	cancel()
-	for range results { // so that no worker waits
+	for range results { // so that workers never wait
 	}
 	return err
 }

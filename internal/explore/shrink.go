@@ -5,16 +5,17 @@ import "slices"
 // mostTrials bounds the runs for shrinking one finding.
 const mostTrials = 400
 
-// shrinking removes choices as long as the run still shows the finding.
+// shrinking removes choices while the run still shows the finding.
 type shrinking struct {
-	// try runs with some choices and returns those that occurred, if the run shows the finding.
+	// try makes a run with some choices. If the run shows the finding, it returns the choices that
+	// occurred.
 	try    func([]Choice) ([]Choice, bool)
 	trials int
 	best   []Choice
 }
 
-// few is the number of choices that people can read at a glance; findings that need more take long
-// to shrink.
+// few is the number of choices that people can read at a glance. Findings with more choices take
+// long to shrink.
 const few = 16
 
 // simplify leaves out whole kinds of choices, and shrinks the rest if it is small.
@@ -33,7 +34,7 @@ func (s *shrinking) simplify() {
 
 func (s *shrinking) isShort() bool { return len(s.best) <= few }
 
-// attempt takes fewer choices if they suffice.
+// attempt keeps fewer choices if they suffice.
 func (s *shrinking) attempt(fewer []Choice) bool {
 	if s.trials >= mostTrials || len(fewer) >= len(s.best) {
 		return false
@@ -57,7 +58,7 @@ func (s *shrinking) halve() {
 	}
 }
 
-// removeAny removes every part of the size that is not needed; it reports whether there was one.
+// removeAny removes every unnecessary part of the given size. It reports whether it removed any.
 func (s *shrinking) removeAny(size int) bool {
 	removed := false
 	for from := 0; from < len(s.best) && s.trials < mostTrials; {

@@ -14,12 +14,13 @@ import (
 // volumeState is the state of a volume on a node according to the answers of its driver.
 type volumeState struct{ attached, staged, published int }
 
-// mostCounted is the count from which on repetitions are considered equal.
+// mostCounted is the count from which repetitions are considered equal.
 const mostCounted = 3
 
 // statesOf returns the abstract states that a run has reached, one for each call about a volume. A
-// state has the call's outcome, the volume's state on that node, the number of repetitions, and the
-// components that were killed and restarted before. The names of volumes and the time are ignored.
+// state consists of the call's outcome, the volume's state on that node, the number of repetitions,
+// and the components that were killed and restarted before. The names of volumes and the time are
+// ignored.
 func statesOf(events []*trace.Event) []string {
 	s := stateReader{volumes: map[string]volumeState{}, calls: map[string]int{}, seen: map[string]bool{}}
 	for _, e := range events {
@@ -108,8 +109,7 @@ func (s *stateReader) fault(e *trace.Event) {
 	}
 }
 
-// lags records which views do not show the newest state, and the states that a run reaches with
-// them.
+// lags records the stale views, and the states that a run reaches with them.
 type lags struct {
 	behind map[string]bool
 	seen   map[string]bool
@@ -129,7 +129,7 @@ func (l *lags) take(c kernel.Choice, taken int) {
 	}
 }
 
-// at records a call or a write, which is made with the present views.
+// at records a call or a write with the present views.
 func (l *lags) at(c kernel.Choice) {
 	what, _, _ := strings.Cut(c.Label, " ")
 	for _, view := range slices.Sorted(maps.Keys(l.behind)) {

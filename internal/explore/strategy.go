@@ -13,7 +13,7 @@ import (
 func Strategies() []string { return []string{"pct", Guided, swarm, "random", Exhaustive} }
 
 const (
-	// Guided adds faults to runs that reached something new; it has the seeds of pct.
+	// Guided adds faults to runs that reached a new state. It has the seeds of pct.
 	Guided = "guided"
 	// swarm is pct with a random subset of the faults in each run (Groce et al., ISSTA 2012).
 	swarm = "swarm"
@@ -54,7 +54,8 @@ func (r *random) Choose(c kernel.Choice) int {
 // mostChanges bounds the change points of a run; it has at least one.
 const mostChanges = 5
 
-// oddness is the number of calm decisions about delays, stale views and the like per random one.
+// oddness is the number of calm decisions, about delays, stale views and others, for each random
+// one.
 const oddness = 8
 
 // pct gives each process a priority when it first occurs, and runs the one with the highest
@@ -63,7 +64,7 @@ const oddness = 8
 type pct struct {
 	seed       uint64
 	chance     chance
-	priorities []int // by process; negative after a change, none before its first occurrence
+	priorities []int // by process; negative after a change, missing before its first occurrence
 	changes    []int // the steps of the remaining changes, in order
 	lowest     int
 	step       int

@@ -10,15 +10,15 @@ import (
 
 // Subject can be run many times. Simultaneous runs need separate subjects.
 type Subject interface {
-	// Run makes one run on stacks that no other run uses meanwhile. The error is for a run that
-	// could not be made, or was interrupted.
+	// Run makes one run on stacks that no other run uses at the same time. The error is for a run
+	// that could not be made, or was interrupted.
 	Run(context.Context, kernel.Strategy, *kernel.Stacks) (Outcome, error)
 }
 
-// Comparer is a subject that can compare two runs of a strategy that should be equal.
+// Comparer is a subject that can compare two runs of a strategy that must be equal.
 type Comparer interface {
-	// Compare makes both runs, each with a fresh strategy, and returns the outcome of the first.
-	// difference is nil if the runs are equal. err is for a run that could not be made, or was
+	// Compare makes both runs, each with a fresh strategy, and returns the outcome of the first
+	// one. difference is nil if the runs are equal. err is for a run that could not be made, or was
 	// interrupted.
 	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first Outcome, difference, err error)
 }

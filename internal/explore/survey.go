@@ -7,8 +7,8 @@ import (
 )
 
 // surveyed is the strategy of a run from which other runs branch off. It records the objects that
-// each step touches. Of several runs with orders that differ only in steps that commute, only one
-// is made.
+// each step touches. If several runs have orders that differ only in commuting steps, only one of
+// them is made.
 type surveyed struct {
 	*enumerated
 	survey
@@ -38,7 +38,7 @@ type survey struct {
 const (
 	// outside means that no process runs.
 	outside int32 = -1
-	// everything is touched by a step that commutes with no other.
+	// everything is touched by a step that commutes with no other step.
 	everything int32 = 0
 )
 
@@ -48,8 +48,8 @@ type note struct {
 	how  kernel.How
 	// of is the process, the touched object, or the packed alternatives of a choice.
 	of int32
-	// queue is the position of the ready processes in queues; the first one runs, or would run
-	// next.
+	// queue is the position of the ready processes in queues. The first one runs next unless the
+	// choice differs.
 	queue, ready int32
 }
 

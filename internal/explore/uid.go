@@ -11,7 +11,7 @@ func withoutUIDs(text string) string {
 }
 
 // replaceUIDs replaces each uid in the text. It is called for each fault at each call and write of
-// a run, so it avoids regular expressions.
+// a run. Therefore it avoids regular expressions.
 func replaceUIDs(text string, by func(uid string) string) string {
 	if strings.Count(text, "-") < strings.Count(uidShape, "-") {
 		return text

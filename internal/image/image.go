@@ -1,6 +1,6 @@
-// Package image makes, pulls, reads and unpacks container images, without an engine. An image that
-// it makes has a layer with programs and, if they are linked dynamically, this machine's libraries
-// that they need.
+// Package image builds, pulls, reads and unpacks container images without a container engine. An
+// image that it builds has a layer with programs. For dynamically linked programs, the layer also
+// contains this machine's libraries.
 package image
 
 import (
@@ -95,7 +95,7 @@ func (i Image) make(architecture string) (v1.Image, error) {
 	return mutate.ConfigFile(image, config)
 }
 
-// layer returns a tar archive with files and their directories. It is the same for equal files.
+// layer returns a tar archive with files and their directories. Equal files give equal archives.
 func layer(files map[string]string) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)

@@ -100,7 +100,7 @@ func TestTheErrorNamesAMissingProgram(t *testing.T) {
 	assert.ErrorContains(t, err, "/nowhere/driver")
 }
 
-// An ID shows whether a node that has an image with the name has this one.
+// An ID shows whether a node has this image or another one with the same name.
 func TestAnImagesIDIsThatOfItsContent(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "run")
 	wanted := image.Image{Names: []string{"example.com/driver:v2"}, Files: map[string]string{"/bin/run": script}, Entrypoint: []string{"/bin/run"}}

@@ -12,8 +12,8 @@ import (
 // directories are the directories in which the loader looks for libraries.
 var directories = []string{"/lib/*-linux-gnu", "/usr/lib/*-linux-gnu", "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"}
 
-// Libraries returns the files that a program is loaded with, its loader first; none for a
-// statically linked program, or a file that is not ELF.
+// Libraries returns the files that a program loads, its loader first. It returns none for a
+// statically linked program, or for a file that is not ELF.
 func Libraries(program string) ([]string, error) {
 	loader, err := loaderOf(program)
 	if err != nil || loader == "" {

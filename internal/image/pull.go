@@ -19,7 +19,7 @@ import (
 
 // Puller pulls images from registries, with docker's credentials, and caches them by digest.
 type Puller struct {
-	// Dir is the cache, with an OCI layout for each image. It is made when needed.
+	// Dir is the cache, with an OCI layout for each image. It is created when it is needed.
 	Dir string
 }
 

@@ -31,8 +31,8 @@ type Read struct {
 	image v1.Image
 }
 
-// Is reports whether a file or directory is an image rather than a program: a program is neither a
-// directory nor an archive.
+// Is reports whether a file or directory is an image rather than a program. Images are directories
+// or archives, programs are neither.
 func Is(file string) bool {
 	info, err := os.Stat(file)
 	switch {
@@ -159,8 +159,8 @@ func opened(ctx context.Context, file string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Annotations with the name of an image in an OCI layout: the specification's has a tag or a name,
-// containerd's a name.
+// Annotations with the name of an image in an OCI layout. The specification's annotation contains a
+// tag or a name, and containerd's a name.
 const (
 	refName        = "org.opencontainers.image.ref.name"
 	containerdName = "io.containerd.image.name"

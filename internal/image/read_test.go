@@ -111,8 +111,8 @@ func TestLayersLieOverEachOther(t *testing.T) {
 	}
 }
 
-// OCI image specification, Whiteouts: they hide entries of lower layers, never those of their own
-// layer, at any position in it.
+// OCI image specification, Whiteouts: they hide entries of lower layers, but never entries of their
+// own layer, at any position in it.
 func TestWhiteoutsHideLayersBelow(t *testing.T) {
 	below := []tar.Header{{Name: "a/x"}, {Name: "a/b/old"}, {Name: "f"}, {Name: "kept"}}
 	for name, tt := range map[string]struct {

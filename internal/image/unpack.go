@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Unpack writes the image's root file system into a directory, each layer over those below it. It
-// keeps owners if this process may change owners. It ends when ctx is done.
+// Unpack writes the image's root file system into a directory, each layer on top of the lower ones.
+// It keeps owners if this process may change owners. It ends when ctx is done.
 func (r *Read) Unpack(ctx context.Context, dir string, owners bool) error {
 	layers, err := r.image.Layers()
 	if err != nil {
@@ -147,7 +147,7 @@ func (u *unpacking) write(h *tar.Header, name string, content io.Reader) error {
 // attributes sets owner, mode and time.
 func (u *unpacking) attributes(h *tar.Header, name string) error {
 	if h.Typeflag == tar.TypeLink {
-		return nil // it has those of the linked file
+		return nil // it has the metadata of the linked file
 	}
 	if u.owners {
 		if err := u.root.Lchown(name, h.Uid, h.Gid); err != nil {
@@ -165,7 +165,8 @@ func (u *unpacking) attributes(h *tar.Header, name string) error {
 
 var errWhiteout = errors.New("it is a whiteout of nothing")
 
-// remove removes an entry of lower layers. The layer's own entries stay, at any position in it.
+// remove removes an entry of lower layers. The layer's own entries stay, at any position in the
+// layer.
 func (u *unpacking) remove(dir, name string) error {
 	if name == "" || name == "." || name == ".." {
 		return errWhiteout

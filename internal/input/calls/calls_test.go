@@ -114,7 +114,7 @@ func TestAMismatchNamesTheDifference(t *testing.T) {
 	}
 }
 
-// Drivers choose their ids; the list of calls must not depend on them.
+// Drivers choose their ids, so the list of calls must not depend on them.
 func TestTheSequenceNamesVolumesByTheirClaims(t *testing.T) {
 	first := calls.Sequence(lifecycle("8f1b", "uid-1"))
 	assert.Equal(t, first, calls.Sequence(lifecycle("0c77", "uid-2")))

@@ -9,12 +9,11 @@ import (
 // Wanted is an ordered list of calls that must be found in a run.
 type Wanted struct {
 	Patterns []Pattern
-	// Exact means that no other call may be in between.
+	// Exact means that no other call may occur in between.
 	Exact bool
 }
 
-// Relevant removes the calls by which callers only request capabilities, unless a pattern names
-// them.
+// Relevant removes calls that only request capabilities, unless a pattern names them.
 func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 	var kept []*trace.Event
 	for _, e := range all {
@@ -29,11 +28,11 @@ func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 
 // Gap is the first difference between the calls of a run and the wanted ones.
 type Gap struct {
-	Pattern int // that was not found; the number of patterns if there is a superfluous call
+	Pattern int // that was not found; the number of patterns if a call is superfluous
 	After   int // number of calls that match up to there
 }
 
-// Match compares the calls with the wanted ones; nil means that they match.
+// Match compares the calls to the wanted ones; nil means that they match.
 func (w Wanted) Match(all []*trace.Event, names *Names) *Gap {
 	m := matcher{exact: w.Exact, elements: w.elements(), all: all, names: names, seen: map[state]bool{}}
 	if m.from(state{}) {
@@ -67,8 +66,7 @@ func (w Wanted) elements() []element {
 	return append(all, element{number: len(w.Patterns), loose: loose})
 }
 
-// state is a point of the search: calls before at are handled, taken calls are matched to the
-// element.
+// state is a point of the search: calls before at are handled, and taken of them match the element.
 type state struct{ element, taken, at int }
 
 type matcher struct {
@@ -80,7 +78,7 @@ type matcher struct {
 	furthest Gap
 }
 
-// from reports whether the calls from the state on can be matched. It tries each state once.
+// from reports whether the calls from the state on can be matched. It tries each state only once.
 func (m *matcher) from(s state) bool {
 	if m.seen[s] {
 		return false
@@ -113,8 +111,8 @@ func (m *matcher) reach(g Gap) {
 	}
 }
 
-// maySkip reports whether the next call may be between the wanted ones: other calls must be allowed
-// there, and it must not match a counted element before or after it.
+// maySkip reports whether the next call may be between the wanted ones. Other calls must be
+// permitted there, and it must not match a counted element before or after it.
 func (m *matcher) maySkip(s state, fits bool) bool {
 	now := m.elements[s.element]
 	switch {

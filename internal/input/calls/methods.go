@@ -24,7 +24,7 @@ import (
 )
 
 // methods are the CSI methods by their short names, such as NodeStageVolume. They are read from the
-// descriptors at their first use, since most runs need none.
+// descriptors at their first use, because most runs do not need them.
 var methods = sync.OnceValue(func() map[string]protoreflect.MethodDescriptor {
 	found := map[string]protoreflect.MethodDescriptor{}
 	for _, file := range append(addons, csi.File_csi_proto) {
@@ -85,7 +85,7 @@ var asking = map[string]bool{
 // IsAsking reports whether a call only requests the identity or capabilities of the driver.
 func IsAsking(e *trace.Event) bool { return asking[Short(e.Method)] }
 
-// CheckAnswer returns the error of an answer, as JSON, for a method or a pattern of methods.
+// CheckAnswer returns a mistake in an answer, given as JSON, for a method or a pattern of methods.
 func CheckAnswer(name string, answer []byte) error {
 	var wrong error
 	for _, method := range Methods() {

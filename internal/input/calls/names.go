@@ -12,8 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Names translates the ids of volumes, nodes and pods in calls to names that are the same in every
-// run of a scenario, whatever ids a driver chooses. Learn adds the trace's events, in their order.
+// Names translates the ids of volumes, nodes and pods in calls to names. The names are the same in
+// every run of a scenario, whatever ids a driver chooses. Learn adds the trace's events, in their
+// order.
 type Names struct {
 	byID      map[string]*volume // by volume id
 	byPV      map[string]*volume // by the PersistentVolume's name, which CreateVolume requests
@@ -123,8 +124,8 @@ func (n *Names) of(e *trace.Event) *volume {
 	return n.byPV[text(e.Request, "name")]
 }
 
-// Volume returns the name of the call's volume or snapshot: the claim's, the PersistentVolume's, or
-// vol- and a number; empty for none.
+// Volume returns the name of the call's volume or snapshot: the claim's name, otherwise the
+// PersistentVolume's, otherwise vol- and a number. It is empty if there is none.
 func (n *Names) Volume(e *trace.Event) string {
 	if id := text(e.Request, "snapshot_id"); id != "" {
 		return n.snapshots[id]
@@ -145,7 +146,7 @@ func (n *Names) About(e *trace.Event) string {
 		return n.Volume(e)
 	case trace.API:
 		return n.aboutObject(e)
-	case trace.KubeEvent, trace.DataLost: // their message names it
+	case trace.KubeEvent, trace.DataLost: // their message contains its name
 		return n.aboutEvent(e)
 	}
 	return ""
@@ -176,14 +177,14 @@ func (n *Names) aboutObject(e *trace.Event) string {
 	return ""
 }
 
-// aboutEvent finds the volume that an event's message names, or that of its claim.
+// aboutEvent finds the volume that an event's message names directly or by its claim.
 func (n *Names) aboutEvent(e *trace.Event) string {
 	var found volume
 	for _, known := range n.byPV {
 		isNamed := strings.Contains(e.Message, known.pv) || e.Name == "PersistentVolumeClaim/"+known.claim
 		if isNamed && (len(known.pv) > len(found.pv) || len(known.pv) == len(found.pv) && known.alias > found.alias) {
-			// The longest name wins, since one may be a prefix of another; for volumes of one claim
-			// the last.
+			// The longest name wins, because one may be a prefix of another. Among volumes of one
+			// claim, the last one wins.
 			found = *known
 		}
 	}
@@ -204,8 +205,8 @@ func (n *Names) match(pattern string, e *trace.Event) bool {
 	return false
 }
 
-// Node returns the node of a call: where a node call is made, or to which a controller call
-// attaches.
+// Node returns the node of a call: the node of a node plugin, or the node to which a controller
+// call attaches.
 func (n *Names) Node(e *trace.Event) string {
 	id := text(e.Request, "node_id")
 	if id == "" {

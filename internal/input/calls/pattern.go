@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Pattern describes CSI calls; in a file it is just the method, or a map. Omitted fields match
+// Pattern describes CSI calls. In a file it is only the method, or a map. Omitted fields match
 // anything.
 type Pattern struct {
 	Call     string         `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
@@ -141,7 +141,8 @@ func meant(word string, known []string) string {
 	return ""
 }
 
-// Mismatch describes in a few words why a call does not match the pattern; it is empty if it does.
+// Mismatch describes briefly why a call does not match the pattern; it is empty if the call
+// matches.
 func (p Pattern) Mismatch(e *trace.Event, names *Names) string {
 	switch {
 	case !partial.Wildcard(p.Call, Short(e.Method)):

@@ -14,7 +14,7 @@ import (
 
 // Sequence lists the CSI calls of a trace, one a line: virtual time, caller, node, method, volume,
 // important fields of the request, result. It omits calls that only request capabilities. Equal
-// runs have equal lists, also with drivers that choose new ids each time.
+// runs have equal lists, even with drivers that choose new ids each time.
 func Sequence(events []*trace.Event) string {
 	names := NewNames()
 	for _, e := range events {

@@ -26,7 +26,7 @@ func Decode(raw strict.Raw) ([]Object, strict.Problems) {
 	return r.objects, r.problems.Sorted()
 }
 
-// reading collects the objects of one or several documents, and the problems of those.
+// reading collects the objects of one or several documents, and their problems.
 type reading struct {
 	objects   []Object
 	problems  strict.Problems

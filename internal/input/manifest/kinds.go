@@ -25,7 +25,7 @@ import (
 	"github.com/csisim/csisim/internal/world/legacy"
 )
 
-// kubectl reads manifests with the rules of YAML 1.1 and ignores a key without a value.
+// kubectl reads manifests with the rules of YAML 1.1, and ignores a key without a value.
 var kubectl = &strict.Dialect{
 	LooseBooleans: true,
 	NullIsUnset:   true,
@@ -51,8 +51,8 @@ var known = sync.OnceValue(func() schemes {
 	return schemes{scheme.Scheme, s}
 })
 
-// current returns the stored version of a kind: manifests of a group snapshot are the same in all
-// its versions.
+// current returns the stored version of a kind, because manifests of a group snapshot are the same
+// in all its versions.
 func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	if kind.Group == groupv1.GroupName && (kind.Version == "v1beta1" || kind.Version == "v1beta2") {
 		kind.Version = "v1"
@@ -60,8 +60,8 @@ func current(kind schema.GroupVersionKind) schema.GroupVersionKind {
 	return kind
 }
 
-// newObject makes an empty object of the kind; unstructured for one that a definition may add. It
-// is nil if there is no such kind.
+// newObject creates an empty object of the kind. It is unstructured if a definition may add the
+// kind. It is nil if there is no such kind.
 func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 	typed, err := known().newObject(kind)
 	switch {
@@ -78,8 +78,8 @@ func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 	return nil
 }
 
-// isDefinable reports whether definitions can add kinds of the group: it must be a domain that is
-// not built in.
+// isDefinable reports whether definitions can add kinds to the group. The group must be a domain
+// that is not built in.
 func isDefinable(group string) bool {
 	return strings.Contains(group, ".") && !known().haveGroup(group)
 }
@@ -90,7 +90,7 @@ type mismatch struct {
 	known             []string
 }
 
-// noKind returns which of the two fields of a kind is wrong, and its alternatives.
+// noKind returns the wrong one of a kind's two fields, and the alternatives.
 func noKind(kind schema.GroupVersionKind) (field string, m mismatch) {
 	apiVersion, name := kind.GroupVersion().String(), kind.Kind
 	if versions := versionsOf(name); len(versions) > 0 {
@@ -129,7 +129,7 @@ func versionsOf(kind string) []string {
 	return versions
 }
 
-// candidates returns the kinds that a mistyped one may mean: those of the version or, if the
+// candidates returns the kinds that a mistyped kind may mean: those of the version or, if the
 // version is unknown, all.
 func candidates(within schema.GroupVersion) []string {
 	kinds := storedKinds(known().in(within))

@@ -17,9 +17,9 @@ import (
 type Object struct {
 	runtime.Object
 	File string
-	At   strict.Position // of its first key
+	At   strict.Position // the position of its first key
 
-	path      string // to the object in its document
+	path      string // path to the object in its document
 	positions strict.Positions
 }
 
@@ -45,7 +45,7 @@ func (o Object) Says(path string) bool {
 	return ok
 }
 
-// StandWhere gives the object the position of another that is made from the same text.
+// StandWhere gives the object the position of another object from the same text.
 func (o *Object) StandWhere(other Object) {
 	o.File, o.At, o.path, o.positions = other.File, other.At, other.path, other.positions
 }
@@ -56,8 +56,8 @@ func (o Object) IsCustom() bool {
 	return custom
 }
 
-// NoKind returns the mistake of an object with a kind that is neither built in nor defined, or is
-// defined in these other versions only.
+// NoKind returns the mistake of an object if its kind is neither built in nor defined, or is
+// defined only in these other versions.
 func (o Object) NoKind(versions ...string) strict.Problem {
 	gvk := o.GetObjectKind().GroupVersionKind()
 	if len(versions) > 0 {

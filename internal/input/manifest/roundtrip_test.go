@@ -28,7 +28,7 @@ var sameJSON = cmp.Transformer("JSON", func(raw runtime.RawExtension) (value any
 	return value
 })
 
-// Every field of every built-in kind, in its stable versions, is read like by client-go's decoder.
+// Every field of every built-in kind, in its stable versions, is read as by client-go's decoder.
 func TestEveryFieldOfEveryStableKindIsReadLikeClientGo(t *testing.T) {
 	for kind := range scheme.Scheme.AllKnownTypes() {
 		filled, err := scheme.Scheme.New(kind)

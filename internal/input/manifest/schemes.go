@@ -17,7 +17,7 @@ func (s schemes) newObject(kind schema.GroupVersionKind) (runtime.Object, error)
 	return s.of(kind.Group).New(kind)
 }
 
-// of returns the scheme that has a group; if none has it, any.
+// of returns the scheme that has a group; any scheme if none has it.
 func (s schemes) of(group string) *runtime.Scheme {
 	if at := slices.IndexFunc(s, func(one *runtime.Scheme) bool { return one.IsGroupRegistered(group) }); at >= 0 {
 		return s[at]

@@ -12,8 +12,8 @@ import (
 )
 
 // Copies reads n copies of a text, with the placeholder replaced by the copy's number, from 0. It
-// returns the objects, or the problems of the first copy with a mistake. All copies have the lines
-// of the one text.
+// returns the objects, or the problems of the first copy with a mistake. All copies have the line
+// numbers of the text.
 func Copies(source strict.Source, placeholder string, n int) ([]Object, strict.Problems) {
 	number := func(i int) ([]Object, strict.Problems) {
 		copied := source
@@ -41,15 +41,15 @@ func Copies(source strict.Source, placeholder string, n int) ([]Object, strict.P
 	return objects, nil
 }
 
-// template makes the copies of a text without reading it again, from its objects, read once with a
-// unique number, and the texts in them that contain the number.
+// template makes the copies of a text without reading it again. It consists of the objects, read
+// once with a unique number, and the positions of texts that contain this number.
 type template struct {
 	objects []Object
 	places  [][]place // of each object
 	mark    string
 }
 
-// templateOf returns nil for a text if its copies differ in more than the texts of typed objects.
+// templateOf returns nil for a text if its copies differ in more than texts of typed objects.
 func templateOf(text []byte, number func(int) ([]Object, strict.Problems), n int) *template {
 	t := &template{}
 	mark := 1_000_000_007
@@ -76,7 +76,7 @@ func templateOf(text []byte, number func(int) ([]Object, strict.Problems), n int
 	return t
 }
 
-// makes reports whether a copy equals the read one.
+// makes reports whether a template's copy equals the copy that was read.
 func (t *template) makes(i int, read []Object) bool {
 	made := t.copy(i)
 	if len(made) != len(read) {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Mismatch describes in one line how got, decoded JSON, differs from want; it is empty if got
+// Mismatch describes in one line how got, decoded JSON, differs from want. It is empty if got
 // contains everything in want. Maps may have more keys than in want, and lists more items. An empty
-// list in want matches only an empty list, and an empty map must be present. In want, * stands for
-// any text, and null for a missing key. A zero value equals an omitted one, as in protocol buffers.
+// list in want matches only an empty list, and an empty map must be present. In want, * matches any
+// text, and null matches a missing key. A zero value equals an omitted one, as in protocol buffers.
 func Mismatch(want, got any) string { return mismatch("", want, got) }
 
 func mismatch(path string, want, got any) string {
@@ -87,8 +87,8 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// Text returns a decoded JSON value as YAML in one line. Whole numbers have equal texts as text,
-// integer or float.
+// Text returns a decoded JSON value as YAML in one line. Whole numbers are equal if they have the
+// same text, as text, integer or float.
 func Text(value any) string {
 	switch value := value.(type) {
 	case nil:

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// These find the character that a parser's message is about, in its line, as a byte offset; -1 for
-// none.
+// These functions find the character in a line to which a parser's message refers, as a byte
+// offset; -1 if there is none.
 
 func first(text string) func(string, string) int {
 	return func(line, _ string) int { return strings.Index(line, text) }

@@ -30,7 +30,7 @@ func setDefault(v reflect.Value, f *field) {
 	}
 }
 
-// readsItself reports whether a struct has a foreign form, so that its fields are not fields of the
+// readsItself reports whether a struct has its own form, so that its fields are not fields of the
 // file. A struct that implements Unmarshaler usually has a shorthand, and its defaults apply
 // nevertheless.
 func readsItself(pointer any) bool {

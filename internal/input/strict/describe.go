@@ -11,7 +11,7 @@ type Field struct {
 }
 
 // Fields returns the keys of a struct in a file, in the order of declaration. A type that reads
-// itself, and any type but a struct, has none.
+// itself has none, and neither has any type other than a struct.
 func Fields(t reflect.Type) []Field {
 	t = deref(t)
 	if t.Kind() != reflect.Struct || readsItself(reflect.New(t).Interface()) {

@@ -1,6 +1,6 @@
 // Package strict reads YAML into Go structs and reports every mistake at once, each with its file,
-// line, column and path, the wrong value and the expected one. The structs' tags describe the file,
-// and the JSON Schema for editors is generated from the same tags:
+// line, column and path, the wrong value and the expected one. The structs' tags describe the file.
+// They are also the source of the JSON Schema for editors:
 //
 //	json:"name"      the key; encoding/json's rules, but exact in case
 //	doc:"..."        a sentence for schema and help
