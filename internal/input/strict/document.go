@@ -39,7 +39,7 @@ func Decode(file string, data []byte, into any) (*Document, Problems) {
 	return document, document.Problems()
 }
 
-// Open parses the one document of a file without decoding it; into is the later target of decoding.
+// Open parses the one document of a file without decoding it. into is the later target of decoding.
 func Open(file string, data []byte, into any) (*Document, Problems) {
 	source := Source{File: file, Text: data}
 	documents, problems := Parse(source)

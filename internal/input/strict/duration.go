@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Duration is a span of virtual or wall time, in a file a text such as "90s" or "6m". It is never
-// negative.
+// Duration is a span of virtual or wall time. In a file it is a text such as "90s" or "6m". It is
+// never negative.
 type Duration struct{ time.Duration }
 
 // Wanted describes the texts that are durations.

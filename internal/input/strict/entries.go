@@ -13,8 +13,8 @@ type Entry struct {
 	Value *Node
 }
 
-// Entries returns the keys and values of a map in the file's order, those of merge keys (<<) last.
-// It reports and omits a duplicate key, and one that is not a word.
+// Entries returns the keys and values of a map in the file's order, with merge keys (<<) last. It
+// reports and omits a duplicate key, and a key that is not a word.
 func (n *Node) Entries() []Entry {
 	if !n.IsMap() {
 		return nil
@@ -42,8 +42,8 @@ func (n *Node) Value(name string) *Node {
 	return nil
 }
 
-// entries omits the keys in taken: a map's own keys win over merged ones, earlier merges over later
-// ones.
+// entries omits the keys in taken. A map's own keys take precedence over merged ones, and earlier
+// merges over later ones.
 func (n *Node) entries(taken map[string]bool) []Entry {
 	var entries []Entry
 	firstLine := map[string]int{}

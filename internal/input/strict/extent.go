@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A few lines of nested aliases can expand to more values than fit into memory, and a value that
-// contains itself to infinitely many. Documents beyond these limits are rejected before their
-// values are visited.
+// A few lines of nested aliases can expand to more values than fit into memory. A value that
+// contains itself expands to infinitely many. Documents beyond these limits are rejected before
+// their values are visited.
 const (
 	maxDepth  = 200
 	maxValues = 250_000

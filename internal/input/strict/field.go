@@ -33,8 +33,8 @@ func fieldsOf(t reflect.Type) []*field {
 	return known.([]*field)
 }
 
-// holderOf returns the only field of a struct that itself has a field of the given name; "" if
-// there is none, or several.
+// holderOf returns the only field of a struct that itself has a field with the given name; "" if
+// there is none, or if there are several.
 func holderOf(name string, fields []*field) (holder string) {
 	for _, f := range fields {
 		inner := deref(f.typ)
@@ -105,7 +105,7 @@ func newField(member reflect.StructField, name string, index []int) *field {
 	return f
 }
 
-// of returns the field of a struct and allocates the embedded pointers on the way to it.
+// of returns the field of a struct, and allocates embedded pointers on its path.
 func (f *field) of(v reflect.Value) reflect.Value {
 	for i, at := range f.index {
 		if i > 0 && v.Kind() == reflect.Pointer {

@@ -28,8 +28,8 @@ func ReadFile(path string) ([]byte, error) {
 }
 
 // OpenFile opens a file that a user names. It, or the reader, rejects a device, a pipe without a
-// writer, and a file with more than so many bytes. wanted describes the file, such as "a YAML
-// file".
+// writer, and a file with more than the given number of bytes. wanted describes the file, such as
+// "a YAML file".
 func OpenFile(path string, most int64, wanted string) (io.ReadCloser, error) {
 	failed := func(format string, args ...any) error {
 		return &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf(format, args...)}
@@ -77,8 +77,8 @@ func (b *bounded) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// pipe is read until its last writer has closed it. Before the first writer has opened it, a read
-// returns the same.
+// pipe is read until its last writer has closed it. Before the first writer opens it, a read
+// returns the same result.
 type pipe struct {
 	file  *os.File
 	begun bool

@@ -55,7 +55,8 @@ func TestFilesWithoutAnEndAreRejected(t *testing.T) {
 	}
 }
 
-// A list of a million wrong values is reported in a hundred lines, one of too many values in one.
+// A list of a million wrong values is reported in a hundred lines, and a list of too many values in
+// one line.
 func TestAListOfAMillionWrongValuesIsReportedBriefly(t *testing.T) {
 	var into struct {
 		Drivers []struct{} `json:"drivers"`
@@ -69,7 +70,7 @@ func TestAListOfAMillionWrongValuesIsReportedBriefly(t *testing.T) {
 	assert.EqualError(t, problems, "x.yaml:1:1: found very many values, with aliases followed, want at most 250000 values")
 }
 
-// A name of 10 KB is reported by its ends, and nothing is like it.
+// A name of 10 KB is reported by its beginning and end, without a suggestion.
 func TestALongNameIsReportedByItsEnds(t *testing.T) {
 	long := strings.Repeat("a", 10<<10)
 	var into struct {

@@ -36,7 +36,7 @@ func (n *Node) decodeText(into encoding.TextUnmarshaler, t reflect.Type, f *fiel
 	}
 }
 
-// wantForeign prefers our own description to the type's error, which is about JSON and Go.
+// wantForeign prefers csisim's own description to the type's error, which refers to JSON and Go.
 func (n *Node) wantForeign(t reflect.Type, f *field, err error) string {
 	if _, ok := n.document.dialect().Wants[t]; ok || f.example != "" {
 		return n.document.want(t, f)

@@ -16,8 +16,8 @@ type Node struct {
 	path     string
 }
 
-// Unmarshaler is a type that reads itself from a node, because it has several forms in a file or
-// because the form depends on a key. It reports its problems on the node.
+// Unmarshaler is a type that reads itself from a node, because a file can express it in several
+// ways or because a key determines its form. It reports its problems on the node.
 type Unmarshaler interface {
 	UnmarshalStrict(n *Node)
 }
@@ -100,7 +100,7 @@ func (n *Node) ReportUnknown(found, word, want string, known []string) {
 	n.document.report(n.Position(), n.path, found, want, Nearest(word, known))
 }
 
-// Block returns the text of a string as a source of its own, for YAML in a string. The lines of a
+// Block returns the text of a string as a separate source, for YAML in a string. The lines of a
 // literal block (|) keep their positions in the file; any other string has one position.
 func (n *Node) Block() (Source, bool) {
 	text, ok := n.Text()
@@ -117,8 +117,8 @@ func (n *Node) Block() (Source, bool) {
 	return block, true
 }
 
-// indent returns how many columns the lines of a literal block are indented in the file, beyond the
-// indentation of their text.
+// indent returns by how many columns the lines of a literal block are indented in the file, beyond
+// the indentation of their text.
 func (d *Document) indent(block *yaml.Node) int {
 	inText := leadingBlanks(bytes.Split([]byte(block.Value), []byte("\n")))
 	inFile := leadingBlanks(d.lines[min(block.Line, len(d.lines)):])

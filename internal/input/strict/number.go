@@ -50,7 +50,7 @@ func (n *Node) decodeFloat(v reflect.Value, f *field) {
 	v.SetFloat(number)
 }
 
-// number returns the node's value as a float, if it is a number that JSON can represent.
+// number returns the node's value as a float, if it is a valid JSON number.
 func (n *Node) number() (float64, bool) {
 	tag := n.tag()
 	if tag != intTag && tag != floatTag {
@@ -63,14 +63,14 @@ func (n *Node) number() (float64, bool) {
 	return number, !math.IsInf(number, 0) && !math.IsNaN(number)
 }
 
-// isWhole reports whether the node is a number without a fraction, such as 1.0 and 1e3, as in JSON.
+// isWhole reports whether the node is a number without a fraction, as in JSON, such as 1.0 and 1e3.
 func (n *Node) isWhole() bool {
 	number, ok := n.number()
 	return ok && number == math.Trunc(number)
 }
 
-// decodeWhole reads a whole number into a pointer to an integer and reports whether it fits without
-// loss. The YAML library itself would truncate it.
+// decodeWhole reads a whole number into a pointer to an integer, and reports whether it fits
+// without loss. The YAML library itself would truncate it.
 func (n *Node) decodeWhole(into any) bool {
 	if number, _ := n.number(); n.tag() == floatTag && math.Abs(number) > maxExact {
 		return false

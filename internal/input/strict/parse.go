@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Parse reads all documents of the text, without empty ones. With problems there are no documents:
-// the text after a syntax error cannot be trusted.
+// Parse reads all documents of the text and skips empty ones. If there are problems, it returns no
+// documents, because the text after a syntax error is unreliable.
 func Parse(source Source) ([]*Document, Problems) {
 	if at := invalidUTF8(source.Text); at >= 0 {
 		return nil, Problems{source.encodingProblem(at)}
@@ -39,7 +39,7 @@ func Parse(source Source) ([]*Document, Problems) {
 
 // parseAll returns the root value of each document.
 func parseAll(text []byte) (roots []*yaml.Node, err error) {
-	// The YAML library panics on a few malformed inputs as if they were its own bugs.
+	// On a few malformed inputs the YAML library panics, as for its own bugs.
 	defer func() {
 		if broken := recover(); broken != nil {
 			err = fmt.Errorf("yaml: %v", broken)

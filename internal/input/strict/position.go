@@ -8,7 +8,7 @@ import (
 // Position is a place in a file, both numbers from 1.
 type Position struct{ Line, Column int }
 
-// Positions has the position of each value of a document, by path.
+// Positions has the position of each value of a document, by the value's path.
 type Positions map[string]Position
 
 // At returns the position of the value at the path. If the file omits that value, it returns the
@@ -25,7 +25,7 @@ func (ps Positions) At(path string) Position {
 	}
 }
 
-// parent cuts the last step off a path: a.b[3] is in a.b, which is in a.
+// parent removes the last step of a path: the parent of a.b[3] is a.b, and its parent is a.
 func parent(path string) string {
 	if strings.HasSuffix(path, `"]`) {
 		return path[:quotedKeyStart(path)]

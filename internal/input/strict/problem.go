@@ -12,13 +12,13 @@ type Problem struct {
 	File         string
 	Line, Column int    // from 1; the column counts characters, not bytes
 	Path         string // of the value, as in steps[2].wait.pod; empty for the file as a whole
-	Found        string // as it stands in the file: number 3, unknown field "nodess"
+	Found        string // in the words of the file: number 3, unknown field "nodess"
 	Want         string // the expected value: a string such as "web-0"
 	Suggestion   string // the known word nearest to the found one, or empty
 }
 
-// Error returns the problem in one line that starts with file:line:column, the form that editors
-// and CI annotations read.
+// Error returns the problem in one line that starts with file:line:column, a format that editors
+// and CI annotations understand.
 func (p Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d:%d: ", p.File, p.Line, p.Column)
@@ -45,7 +45,7 @@ func (ps Problems) Error() string {
 }
 
 // Err returns nil if there are no problems. A function that returns the error interface must return
-// Err(), since an empty Problems in an error is not nil.
+// Err(), because an empty Problems in an error is not nil.
 func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
@@ -53,8 +53,8 @@ func (ps Problems) Err() error {
 	return ps
 }
 
-// Sorted returns the problems by file and position, without duplicates: a mistake in an anchored
-// value is found again at each alias, but has one place to correct.
+// Sorted returns the problems by file and position, without duplicates. A mistake in an anchored
+// value is found again at each alias, but has only one place to correct.
 func (ps Problems) Sorted() Problems {
 	sorted := slices.Clone(ps)
 	slices.SortStableFunc(sorted, func(a, b Problem) int {

@@ -1,6 +1,6 @@
 package strict
 
-// Raw is an undecoded value with its position, to be decoded when its type is known.
+// Raw is an undecoded value with its position. It is decoded when its type is known.
 type Raw struct{ node *Node }
 
 // IsZero reports whether the file has no such value.
@@ -9,8 +9,8 @@ func (r Raw) IsZero() bool { return r.node == nil }
 // Path is the path from the document's root to the value.
 func (r Raw) Path() string { return r.node.path }
 
-// Open reads the value as a separate document with the dialect; paths and positions stay those of
-// the file. nil is the dialect of scenarios.
+// Open reads the value as a separate document in the dialect. Paths and positions stay those of the
+// file. nil means the dialect of scenarios.
 func (r Raw) Open(dialect *Dialect) *Document {
 	source := r.node.document.Source
 	source.Dialect = dialect

@@ -12,7 +12,7 @@ import (
 )
 
 // SchemaProvider is a type that describes itself; every Unmarshaler must be one. In its result, a
-// reflect.Type stands for the schema of that type, also as the value of a "$ref".
+// reflect.Type is a placeholder for the schema of that type, also as the value of a "$ref".
 type SchemaProvider interface {
 	JSONSchema() map[string]any
 }
@@ -26,8 +26,8 @@ type openAPIOneOf interface {
 	OpenAPIV3OneOfTypes() []string
 }
 
-// Schema returns the JSON Schema (draft 2020-12) of files with a root type. It follows from the
-// tags, so that an editor knows exactly the files that Decode accepts. The same types give the same
+// Schema returns the JSON Schema (draft 2020-12) of files with a root type. It is derived from the
+// tags, so an editor accepts exactly the files that Decode accepts. The same types give the same
 // schema, byte for byte when marshalled.
 func Schema(root reflect.Type, id string) map[string]any {
 	g := &generator{definitions: map[string]any{}, names: map[reflect.Type]string{}}
@@ -160,8 +160,8 @@ func literalValue(t reflect.Type, text string) any {
 	return value
 }
 
-// provided returns a type's own description; a struct's goes to the definitions, since it may
-// contain itself.
+// provided returns a type's own description. A struct's description goes to the definitions,
+// because it may contain itself.
 func (g *generator) provided(t reflect.Type, provider SchemaProvider) map[string]any {
 	describe := func() map[string]any { return g.resolve(provider.JSONSchema()).(map[string]any) }
 	if t.Kind() == reflect.Struct && t != reflect.TypeFor[Raw]() && t != reflect.TypeFor[Duration]() {
@@ -219,7 +219,7 @@ func (g *generator) define(t reflect.Type, describe func() map[string]any) map[s
 	return map[string]any{"$ref": "#/$defs/" + name}
 }
 
-// freeName returns the type's name, prefixed by its package if another type has it.
+// freeName returns the type's name. If another type has this name, the package is its prefix.
 func (g *generator) freeName(t reflect.Type) string {
 	name := t.Name()
 	for {

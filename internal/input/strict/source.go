@@ -11,22 +11,23 @@ import (
 type Source struct {
 	File string
 	Text []byte
-	// Line and Column count the lines of the file before the text and the columns to the left of
-	// its lines.
+	// Line is the number of the file's lines before the text, and Column the number of columns to
+	// the left of its lines.
 	Line, Column int
-	// Fixed is for text in which lines are not lines of the file, such as a quoted string: all its
-	// problems are at Line and Column, the position of the string.
+	// Fixed is for text without lines of the file, such as a quoted string. All its problems are at
+	// Line and Column, the position of the string.
 	Fixed bool
 	// Dialect is the meaning of plain words; nil is the dialect of scenarios.
 	Dialect *Dialect
 }
 
 // Dialect is the meaning of plain words where YAML's versions and tools disagree. The zero value is
-// that of scenarios: only true and false are booleans, and a key without a value is a mistake.
+// the dialect of scenarios: only true and false are booleans, and a key without a value is a
+// mistake.
 type Dialect struct {
 	LooseBooleans bool // yes, no, on, off, y and n are booleans, too
 	NullIsUnset   bool // a key without a value is ignored
-	// Wants describes, by type, the values in a file for a type that decodes itself from JSON.
+	// Wants describes the values in a file for types that decode themselves from JSON, by type.
 	Wants map[reflect.Type]string
 }
 
@@ -39,9 +40,9 @@ func (s Source) lines() [][]byte {
 	return lines
 }
 
-// place converts a position in the text to one in the file. The YAML parser also counts lone
-// carriage returns and Unicode's line separators as line ends, editors do not: a position beyond
-// the text is moved to its end.
+// place converts a position in the text to one in the file. Unlike editors, the YAML parser also
+// treats lone carriage returns and Unicode's line separators as line ends. A position beyond the
+// text is therefore moved to its end.
 func (s Source) place(lines [][]byte, line, column int) Position {
 	if s.Fixed {
 		return Position{Line: s.Line, Column: s.Column}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Nearest returns the known word that was most likely meant, or empty if none is near. Case, dashes
-// and underscores do not count, and swapping two neighbours counts as one mistake.
+// Nearest returns the known word that was most likely meant, or empty if none is near. It ignores
+// case, dashes and underscores, and counts a swap of two neighbours as one mistake.
 func Nearest(word string, known []string) string {
 	plain := foldWord(word)
 	nearest, least := "", max(1, len(plain)/4)+1
@@ -29,8 +29,7 @@ func foldWord(word string) string {
 	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(word))
 }
 
-// edits counts the characters to insert, delete, replace or swap with their neighbour to turn a
-// into b.
+// edits counts the insertions, deletions, replacements and swaps of neighbours that turn a into b.
 func edits(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	rows := make([][]int, len(from)+1)

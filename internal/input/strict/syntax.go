@@ -82,8 +82,8 @@ func (s Source) syntaxProblem(err error) Problem {
 const searchBudget = 4 << 20
 
 // brokenLine finds the line of a mistake. The parser's own line is that of the construct around the
-// mistake, or of the place where it gave up, or is missing. So shorter and shorter beginnings of
-// the text are parsed again: the mistake is in the last line without which the error disappears.
+// mistake, or of the place where it gave up, or is missing. Therefore it parses shorter and shorter
+// prefixes of the text. The mistake is in the last line that the error needs.
 func (s Source) brokenLine(complaint error, spans bool) int {
 	lines := s.lines()
 	want := lineInMessage().ReplaceAllString(complaint.Error(), "")

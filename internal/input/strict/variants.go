@@ -47,7 +47,7 @@ func (v *Variants[T]) All() []Variant {
 	return all
 }
 
-// Decode reads the key and its form. ok is false if no form could be read; a form with problems in
+// Decode reads the key and its form. ok is false if no form could be read. A form with problems in
 // its own fields is returned as far as it could be read.
 func (v *Variants[T]) Decode(n *Node) (name string, value T, ok bool) {
 	entry, ok := v.only(n)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Described is a type that describes its values in a file in a few words, as in: a duration such as
-// "90s".
+// Described is a type that briefly describes its values in a file, as in: a duration such as "90s".
 type Described interface {
 	Wanted() string
 }

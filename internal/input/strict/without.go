@@ -6,8 +6,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Without returns the map without some of its keys, for a type that reads those itself and leaves
-// the others to another type.
+// Without returns the map without some of its keys. It is for a type that reads those keys itself
+// and leaves the others to another type.
 func (n *Node) Without(names ...string) *Node {
 	if !n.IsMap() {
 		return n

@@ -13,10 +13,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Hazard is a known behaviour of real Kubernetes under faults. It makes an effect late or prevents
-// it, and no driver is to blame.
+// Hazard is a known behaviour of real Kubernetes under faults. It delays or prevents an effect, and
+// no driver is to blame.
 type Hazard struct {
-	// Is describes the behaviour, and Rules cite its sources.
+	// Is describes the behaviour, and Rules are references to its sources.
 	Is    string
 	Rules []string
 	// ForGood means that the delayed effect never happens.
@@ -31,7 +31,7 @@ type history struct {
 	end    time.Duration
 }
 
-// long is a delay that people notice: shorter ones have many reasons.
+// long is a delay that people notice. Shorter delays have many reasons.
 const long = time.Minute
 
 var hazards = []*Hazard{
@@ -96,8 +96,8 @@ func (h history) restarted() (at time.Duration, again bool) {
 	return 0, false
 }
 
-// detachedLate reports whether an attachment to a node stayed for so long before it was deleted:
-// after all pods had left the node, and after a given time.
+// detachedLate reports whether an attachment to a node stayed for longer than longest before it was
+// deleted. The time counts from when all pods had left the node, and not from before a given time.
 func (h history) detachedLate(since, longest time.Duration) bool {
 	f := following{pods: map[string]map[string]bool{}, left: map[string]time.Duration{}, attached: map[string]attachment{}}
 	late := func(a attachment, at time.Duration) bool {
@@ -235,7 +235,7 @@ func (h history) resynced() bool {
 	return false
 }
 
-// triedAgain reports whether a job of CSI-Addons has ended that was tried more than once.
+// triedAgain reports whether a CSI-Addons job ended after more than one attempt.
 func (h history) triedAgain() bool {
 	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
 		job, is := e.New.(*unstructured.Unstructured)
@@ -249,7 +249,7 @@ func (h history) triedAgain() bool {
 	})
 }
 
-// leftFenced reports whether a NetworkFence was deleted without being unfenced, or before it was
+// leftFenced reports whether a NetworkFence was deleted before it was unfenced, or without being
 // unfenced.
 func (h history) leftFenced() bool {
 	return slices.ContainsFunc(h.events, func(e *trace.Event) bool {
@@ -270,8 +270,8 @@ func (h history) exited() bool {
 	})
 }
 
-// leftRegistered reports whether a registrar ended while the kubelet of its node was down, or right
-// before: the kubelet looks for sockets each second. K-REG-6
+// leftRegistered reports whether a registrar ended while the kubelet of its node was down, or just
+// before, because the kubelet looks for sockets only once a second. K-REG-6
 func (h history) leftRegistered() bool {
 	const looks = 2 * time.Second
 	type node struct{ cluster, name string }

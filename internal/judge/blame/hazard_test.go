@@ -11,9 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Given the events of a run, then the hazards of Kubernetes that prevent an effect for good are
-// those that befell it.
-// K-REG-20 A-RS-3 A-NF-5 C-LIB-1
+// Given the events of a run, then the hazards that permanently prevented an effect are those that
+// occurred in the run. K-REG-20 A-RS-3 A-NF-5 C-LIB-1
 func TestKnownHazardsExplainAFailedWait(t *testing.T) {
 	fault := func(at time.Duration, node string, part trace.Part, verb trace.Verb) *trace.Event {
 		e := trace.Transition{Part: part, Name: "x", Verb: verb}.Entry(node)
@@ -34,7 +33,7 @@ func TestKnownHazardsExplainAFailedWait(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		events []*trace.Event
-		rule   string // of the one hazard; empty for none
+		rule   string // of the only hazard; empty for none
 	}{
 		{"a socket goes, and the kubelet dies before it looks", []*trace.Event{
 			fault(1*time.Second, "node-a", trace.Registrar, trace.Stopped), fault(1500*time.Millisecond, "node-a", trace.Kubelet, trace.Killed), fault(4*time.Second, "node-a", trace.Kubelet, trace.Started),

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Run has the facts about the run of a search that decide which party is responsible for a finding.
+// Run has the facts about a search's run that determine the party responsible for a finding.
 type Run struct {
 	// Belated: a call takes effect after its caller has continued. OfUser: a user or an
 	// administrator acts.

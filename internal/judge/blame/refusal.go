@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Refusal returns the last call that a driver refused by itself and has not performed since; nil if
+// Refusal returns the last call that a driver itself refused and has not performed since; nil if
 // there is none. If an object should have been deleted, only calls that undo something count.
 func Refusal(events []*trace.Event, gone bool) *trace.Event {
 	done := map[string]bool{} // methods that came to a good end later
@@ -32,9 +32,9 @@ func Refusal(events []*trace.Event, gone bool) *trace.Event {
 	return nil
 }
 
-// callsWhileDown returns the calls to drivers that a fault had killed and that had not been
-// restarted; the driver did not refuse these calls. A program that serves the controller and a node
-// is killed at one of them, and restarts at its node.
+// callsWhileDown returns the calls to drivers that a fault had killed and that had not restarted.
+// The driver did not refuse these calls. A program that serves the controller and a node is killed
+// at one of them, and restarts at its node.
 func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	type place struct{ cluster, driver, node string }
 	down, calls := map[place]string{}, map[*trace.Event]bool{} // the name of the plugin
@@ -59,9 +59,9 @@ func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	return calls
 }
 
-// mayNotAttach reports whether a driver had to refuse a call, since the volume was attached
-// elsewhere. Whether it is detached later does not matter, since the driver may not get another
-// call before a wait ends.
+// mayNotAttach reports whether a driver had to refuse a call because the volume was attached
+// elsewhere. A later detachment does not matter, because the driver may not get another call before
+// a wait ends.
 func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	if call.Code != codes.FailedPrecondition.String() {
 		return false
@@ -81,9 +81,9 @@ func mayNotAttach(events []*trace.Event, call *trace.Event) bool {
 	return before.IsElsewhere(call)
 }
 
-// mayNotStage reports whether a driver received a call to stage a volume that is staged elsewhere
-// on the node, as by a kubelet of another version. It may refuse that, since a volume is staged at
-// one path at a time.
+// mayNotStage reports whether a driver received a call to stage a volume that is staged at another
+// path of the node, for example by a kubelet of another version. The driver may refuse it, because
+// a volume is staged at one path at a time.
 func mayNotStage(events []*trace.Event, call *trace.Event) bool {
 	asked, is := call.Request.(*csi.NodeStageVolumeRequest)
 	if !is {

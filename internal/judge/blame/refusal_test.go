@@ -9,9 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A driver refuses to attach a volume that is attached elsewhere, as it has to, whether it is
-// detached then or not: no further call may be made before a wait is over. It has to attach a
-// volume for many nodes, and one that was detached. C-ADC-34
+// A driver must refuse to attach a volume that is attached elsewhere. A later detachment does not
+// matter, because there may be no further call before a wait is over. It must attach a volume for
+// many nodes, and a volume that was detached. C-ADC-34
 func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	attach := func(node, code string, mode csi.VolumeCapability_AccessMode_Mode) *trace.Event {
 		return trace.Entry{Kind: trace.Call, Method: "Controller/ControllerPublishVolume", Code: code, Request: &csi.ControllerPublishVolumeRequest{
@@ -34,8 +34,9 @@ func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
 	assert.Same(t, internal, Refusal([]*trace.Event{attach("a", "", one), internal}, false), "for another reason")
 }
 
-// Given a driver that a fault has killed, when no server answers at its socket until the run ends,
-// then it has refused nothing. A live driver does refuse, and a restarted one, too.
+// Given a driver that a fault has killed, when no server answers at its socket until the end of the
+// run, then the driver has refused nothing. A running driver can refuse, and so can a restarted
+// one.
 func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 	fault := func(node string, verb trace.Verb) *trace.Event {
 		return trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: verb, Driver: "d"}.Entry(node).Event()
@@ -57,7 +58,7 @@ func TestADriverThatIsDownRefusesNothing(t *testing.T) {
 }
 
 // Given a volume that is staged at one path, when a kubelet of another version stages it at another
-// one, then the driver may refuse it. It has to stage a volume that was unstaged, and one at the
+// one, then the driver may refuse it. It must stage a volume that was unstaged, and a volume at the
 // same path.
 func TestADriverMayRefuseToStageAVolumeElsewhere(t *testing.T) {
 	stage := func(path, code string) *trace.Event {

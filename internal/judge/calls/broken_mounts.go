@@ -11,13 +11,13 @@ import (
 // staysMounted is the form of a remark on a volume that stays mounted while its file system fails.
 const staysMounted verdict.Form = "does not unmount a broken file system"
 
-// brokenMounts is the effect of a fault by which mounted file systems fail.
+// brokenMounts is the effect of a fault that makes mounted file systems fail.
 const brokenMounts trace.Effect = "fail-mounted"
 
-// mostRefusals is the number of failures in a row that show that a driver would fail for good.
+// mostRefusals is the number of successive failures that prove that a driver fails permanently.
 const mostRefusals = 3
 
-// StaysMounted returns a remark for each method that did not unmount a volume with a failed file
+// StaysMounted returns a remark for each method that never unmounted a volume with a failed file
 // system, however often it was called. The pod cannot end until the file system works again.
 func StaysMounted(events []*trace.Event) (all []verdict.Verdict) {
 	failures := map[string]int{} // in a row, by the method and the path
@@ -46,7 +46,7 @@ func unmounts(e *trace.Event) bool {
 	return false
 }
 
-// targetOf is the path that a call is to unmount.
+// targetOf is the path that a call has to unmount.
 func targetOf(e *trace.Event) string {
 	switch r := e.Request.(type) {
 	case interface{ GetTargetPath() string }:
@@ -72,8 +72,9 @@ func Advice(v verdict.Verdict) string {
 		"umount2(2) works although stat(2) fails, as mount.CleanupMountPoint of k8s.io/mount-utils does"
 }
 
-// IsSpontaneous reports whether a remark is on an error that nothing explains.
+// IsSpontaneous reports whether a remark is about an unexplained error.
 func IsSpontaneous(v verdict.Verdict) bool { return v.Form == clearsUp }
 
-// IsNoted reports whether a remark is one of this package: no option makes it a failure.
+// IsNoted reports whether a remark comes from this package. No option makes such a remark a
+// failure.
 func IsNoted(v verdict.Verdict) bool { return v.Form == clearsUp || v.Form == staysMounted }

@@ -14,9 +14,9 @@ import (
 // clearsUp is the form of a remark on errors that nothing explains.
 const clearsUp verdict.Form = "fails for no reason"
 
-// ClearedUp returns a remark for each method that a driver failed with Internal or Unknown, and
-// answered with OK when the same call was repeated, in a run without any fault. More
-// counts further such failures. Other codes state a condition that may pass.
+// ClearedUp returns remarks for a run without any fault. Each is for a method that a driver failed
+// with Internal or Unknown and answered with OK when the same call was repeated. More counts
+// further such failures. Other codes state a condition that may pass.
 func ClearedUp(events []*trace.Event) (all []verdict.Verdict) {
 	if slices.ContainsFunc(events, isFault) {
 		return nil

@@ -13,16 +13,16 @@ import (
 // WrongRequest is the form of a call that lacks the content of earlier answers.
 const WrongRequest verdict.Form = "wrong request"
 
-// handed holds the answers and requests of a volume's calls that are certain. It is nil for a
-// volume without known calls.
+// handed holds the certain answers and requests of a volume's calls. It is nil for a volume without
+// known calls.
 type handed struct {
 	// The volume was created in this run: the other fields are known.
 	made     bool
 	block    bool                // it is a raw block volume
 	contexts []map[string]string // of the volume
-	// By node id: contexts of its attachment that its caller has received.
+	// By node id: the contexts of its attachment that the caller received.
 	attached map[string][]map[string]string
-	// By node: its staging path; empty if it may have another one, too.
+	// By node: its staging path; empty if another path is possible, too.
 	staging map[string]string
 }
 
@@ -45,7 +45,7 @@ func (w *Watch) created(call *trace.Event, r *csi.CreateVolumeRequest) {
 	h.contexts = append(h.contexts, answer.GetVolume().GetVolumeContext())
 }
 
-// attachedWith takes notice of the context of an attachment.
+// attachedWith records the context of an attachment.
 func (v *state) attachedWith(call *trace.Event, r *csi.ControllerPublishVolumeRequest) {
 	answer, _ := call.Response.(*csi.ControllerPublishVolumeResponse)
 	h := v.hand()
@@ -55,7 +55,7 @@ func (v *state) attachedWith(call *trace.Event, r *csi.ControllerPublishVolumeRe
 	h.attached[r.GetNodeId()] = append(h.attached[r.GetNodeId()], answer.GetPublishContext())
 }
 
-// stagedAt takes notice of a path at which a volume is staged.
+// stagedAt records a path at which a volume is staged.
 func (v *state) stagedAt(node, path string) {
 	h := v.hand()
 	if h.staging == nil {
@@ -116,8 +116,8 @@ func (w *Watch) idOf(driver, node string) (id string) {
 	return ""
 }
 
-// isWithin reports whether a map has all entries of another one: Kubernetes adds some to a volume's
-// context.
+// isWithin reports whether a map has all entries of another one. Kubernetes adds entries to a
+// volume's context.
 func isWithin(part, all map[string]string) bool {
 	for key, value := range part { // any order: one is enough
 		if got, has := all[key]; !has || got != value {

@@ -26,9 +26,8 @@ func (w *Watch) listBegan(call *trace.Event, r *csi.ListVolumesRequest) {
 	}
 }
 
-// attachedFor notes when a driver itself has reported a volume as attached. It forgets uncertain
-// attachments, for example after a call to detach the volume has been lost: that call may still
-// take effect.
+// attachedFor records that a driver itself has reported a volume as attached. It ignores uncertain
+// attachments, for example after a detach call was lost, because that call may still take effect.
 func (w *Watch) attachedFor(call *trace.Event, v *state, node string) {
 	w.listing.turn++
 	if was := v.attached[node]; call.Code != "" || call.Injected != "" || was == maybe || was == leaving {
@@ -41,8 +40,8 @@ func (w *Watch) attachedFor(call *trace.Event, v *state, node string) {
 	v.since[node] = w.listing.turn
 }
 
-// listed looks for nodes that are missing from the list of a volume: the volume was attached there
-// before the list was requested, and no call has begun to detach it.
+// listed looks for nodes that are missing in a volume's list: the volume was attached there before
+// the list was requested, and no call has begun to detach it.
 func (w *Watch) listed(call *trace.Event) {
 	began, asked := w.listing.began[call]
 	delete(w.listing.began, call)
@@ -64,7 +63,7 @@ func (w *Watch) listed(call *trace.Event) {
 	}
 }
 
-// nodesOf compares the nodes of a volume in a list with those to which it was attached before the
+// nodesOf compares the nodes of a volume in a list to the nodes to which it was attached before the
 // list began.
 func (w *Watch) nodesOf(call *trace.Event, id string, listed []string, began uint64) {
 	v := w.volumes[key{call.Driver, id}]
@@ -80,7 +79,8 @@ func (w *Watch) nodesOf(call *trace.Event, id string, listed []string, began uin
 	}
 }
 
-// missingFrom returns the attached volumes that the driver has made and that are not in its list.
+// missingFrom returns the attached volumes that the driver has created and that are missing in its
+// list.
 func (w *Watch) missingFrom(driver string, listed map[string]bool) (ids []string) {
 	for k, v := range w.volumes { // any order: they are sorted
 		if k.driver == driver && v.handed != nil && v.handed.made && len(v.since) > 0 && !listed[k.id] {

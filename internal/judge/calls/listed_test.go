@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// promises says that the driver lists the nodes that volumes are attached to.
+// promises makes the driver promise to list the nodes to which volumes are attached.
 func (f *follower) promises(types ...csi.ControllerServiceCapability_RPC_Type) {
 	answer := &csi.ControllerGetCapabilitiesResponse{}
 	for _, t := range types {

@@ -8,20 +8,20 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// lockPatience is the virtual time in which a driver may report that a volume is in use without a
-// call: a driver may end later than its answer.
+// lockPatience is the virtual time for which a driver may report that a volume is in use without a
+// call, because a driver may finish after its answer.
 const lockPatience = 10 * time.Second
 
 // lock is the known state of a volume's lock.
 type lock struct {
 	pending int // calls under way
-	// A call ended without an answer of the driver, which may still work on it.
+	// A call ended without an answer of the driver, which may still be working on it.
 	doubt bool
 	since time.Duration // of the first ABORTED without another call, 0 for none
 }
 
-// lockOf returns the lock of the volume that a call names, and the volume's id; nil if it names
-// none.
+// lockOf returns the lock of the volume that a call names, with the volume's id; nil if the call
+// names none.
 func (w *Watch) lockOf(call *trace.Event) (*lock, string) {
 	about, ok := call.Request.(interface{ GetVolumeId() string })
 	if !ok {

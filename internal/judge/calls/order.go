@@ -11,8 +11,8 @@ import (
 // OutOfOrder is the form of calls that come in an order which Kubernetes rules out.
 const OutOfOrder verdict.Form = "out of order"
 
-// usedWhereAttached looks at a call that uses a volume on a node: its ControllerPublishVolume has
-// succeeded by then.
+// usedWhereAttached checks a call that uses a volume on a node. ControllerPublishVolume must have
+// succeeded before.
 func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
 	node := w.idOf(call.Driver, call.Node)
 	if node != "" && len(w.of(call.Driver, id).hand().attached[node]) == 0 && w.MustAttach(call.Driver, id) {
@@ -23,8 +23,8 @@ func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
 // publishedWhereStaged looks at a call that publishes a volume.
 func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolumeRequest) {
 	if r.GetStagingTargetPath() == "" || !w.stages[call.Driver] {
-		// An inline volume, or a driver that does not stage: the kubelet sends a staging path for
-		// its block volumes all the same.
+		// An inline volume, or a driver that does not stage. The kubelet sends a staging path for
+		// block volumes nevertheless.
 		return
 	}
 	switch w.of(call.Driver, r.GetVolumeId()).staged[call.Node] {
@@ -37,7 +37,7 @@ func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolume
 
 // unstagedUnused looks at a call that unstages a volume.
 func (w *Watch) unstagedUnused(call *trace.Event, v *state, r *csi.NodeUnstageVolumeRequest) {
-	// In any order: one is enough, and its path is not named.
+	// In any order: one is enough, and its path is not reported.
 	for at, is := range v.published {
 		if at.node == call.Node && is == surely {
 			w.disorder(call, verdict.UnpublishedFirst, "volume %s is unstaged on node %s, where it is published", r.GetVolumeId(), verdict.Kept(call.Node))
@@ -56,14 +56,14 @@ func (w *Watch) detachedUnused(call *trace.Event, v *state, r *csi.ControllerUnp
 
 // deletedUnused looks at a call that deletes a volume.
 func (w *Watch) deletedUnused(call *trace.Event, v *state, r *csi.DeleteVolumeRequest) {
-	// In any order: one is enough, and it is not named.
+	// In any order: one is enough, and it is not reported.
 	for _, is := range v.attached {
 		if is == surely {
 			w.disorder(call, verdict.DetachedFirst, "volume %s is deleted while it is attached", r.GetVolumeId())
 			return
 		}
 	}
-	// In any order: one is enough, and it is not named.
+	// In any order: one is enough, and it is not reported.
 	for _, is := range v.published {
 		if is == surely {
 			w.disorder(call, verdict.DetachedFirst, "volume %s is deleted while it is published", r.GetVolumeId())

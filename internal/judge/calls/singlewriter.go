@@ -27,9 +27,9 @@ func (w *Watch) singleWriter(call *trace.Event, v *state, r *csi.ControllerPubli
 	}
 }
 
-// IsElsewhere reports whether a volume for a single node is, or may be, attached to another node
-// than the one in the call, according to the calls before. The driver has to reject the call. CSI
-// spec: ControllerPublishVolume, FAILED_PRECONDITION
+// IsElsewhere reports whether previous calls attached, or may have attached, a single-node volume
+// to another node than the one in the call. The driver has to reject the call. CSI spec:
+// ControllerPublishVolume, FAILED_PRECONDITION
 func (w *Watch) IsElsewhere(call *trace.Event) bool {
 	r, is := call.Request.(*csi.ControllerPublishVolumeRequest)
 	if !is || contract.MayBeOnManyNodes(r.GetVolumeCapability()) {

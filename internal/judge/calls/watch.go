@@ -13,30 +13,30 @@ import (
 
 // Watch follows the calls of one cluster, and the state of its volumes.
 type Watch struct {
-	// OnBreach is called for breaches of a driver, OnDisorder for those of its callers, with the
-	// call that shows the breach.
+	// OnBreach is called for breaches of a driver, and OnDisorder for breaches of its callers, with
+	// the call that shows the breach.
 	OnBreach, OnDisorder func(call *trace.Event, v verdict.Verdict)
 	// MustAttach reports whether Kubernetes attaches a volume of a driver before it is used.
 	// Default: it attaches none.
 	MustAttach func(driver, handle string) bool
-	// MayWork reports whether the driver may still work on the volume of a call, outside of calls.
+	// MayWork reports whether the driver may still be working on a call's volume outside of calls.
 	// Default: it never does.
 	MayWork func(call *trace.Event) bool
-	// InUse reports whether a node declares that it uses a volume: a caller that detaches it then
-	// forces the detachment.
+	// InUse reports whether a node reports a volume as in use. Detaching it is then a forced
+	// detach.
 	InUse func(driver, handle, node string) bool
 
 	volumes map[key]*state
 	nodes   map[key]string  // names of nodes, by driver and node id
-	renames map[key]bool    // names of nodes that have had another id
-	stages  map[string]bool // the drivers that say that they stage
+	renames map[key]bool    // nodes by former ids
+	stages  map[string]bool // the drivers that promise to stage
 	listing listing
 }
 
 // key is a volume, or a node, of a driver.
 type key struct{ driver, id string }
 
-// New returns a watch that has seen nothing yet.
+// New returns a watch without any observations.
 func New() *Watch {
 	return &Watch{MustAttach: func(string, string) bool { return false }, MayWork: func(*trace.Event) bool { return false }, volumes: map[key]*state{}, nodes: map[key]string{}, renames: map[key]bool{}, stages: map[string]bool{}, listing: listing{promised: map[string]bool{}, began: map[*trace.Event]uint64{}}}
 }
@@ -45,16 +45,16 @@ func New() *Watch {
 type certainty int
 
 const (
-	never   certainty = iota // not made, or undone
-	maybe                    // a call that made or undid it has not ended, or failed
-	leaving                  // one call is under way that undoes it
+	never   certainty = iota // not created, or undone
+	maybe                    // a call that creates or undoes it failed, or has not ended
+	leaving                  // one call that undoes it is in progress
 	surely                   // made
 )
 
-// state is the state of a volume after the calls, as far as it is certain. There may be very many.
+// state is the certain part of a volume's state after the calls. There may be very many.
 type state struct {
 	attached map[string]certainty // by node id
-	// By node id: the turn in which it was attached, if that is certain.
+	// By node id: the turn of its attachment, if that is certain.
 	since     map[string]uint64
 	staged    map[string]certainty // by node
 	published map[target]certainty
@@ -84,7 +84,7 @@ func set[K comparable](places *map[K]certainty, at K, is certainty) {
 	}
 }
 
-// Began takes notice of a call that is made.
+// Began records the start of a call.
 func (w *Watch) Began(call *trace.Event) {
 	w.lockBegan(call)
 	switch r := call.Request.(type) {
@@ -106,7 +106,7 @@ func (w *Watch) Began(call *trace.Event) {
 		v := w.of(call.Driver, r.GetVolumeId())
 		w.detachedUnused(call, v, r)
 		maps.DeleteFunc(v.since, func(id string, _ uint64) bool { return r.GetNodeId() == "" || id == r.GetNodeId() })
-		// In any order: each is by itself.
+		// In any order: they are independent.
 		for id := range v.attached {
 			if r.GetNodeId() == "" || id == r.GetNodeId() {
 				set(&v.attached, id, v.attached[id].left())
@@ -117,13 +117,13 @@ func (w *Watch) Began(call *trace.Event) {
 	case *csi.DeleteVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		w.deletedUnused(call, v, r)
-		clear(v.since) // it may be deleted, whatever the answer is
+		clear(v.since) // it may be deleted, with any answer
 	}
 }
 
 // left returns the certainty while a call is under way that undoes the state. Two calls may run at
-// once, for example of a killed caller and of its successor: then the error of one does not show
-// the effect of the other.
+// once, for example those of a killed caller and its successor. Then the error of one call does not
+// show the effect of the other.
 func (c certainty) left() certainty {
 	switch c {
 	case surely:
@@ -134,7 +134,7 @@ func (c certainty) left() certainty {
 	return c
 }
 
-// Ended takes notice of a call that has been answered.
+// Ended records the answer to a call.
 func (w *Watch) Ended(call *trace.Event) {
 	w.lockEnded(call)
 	ok := call.Code == ""
@@ -181,7 +181,7 @@ func (w *Watch) Ended(call *trace.Event) {
 		set(&v.staged, call.Node, v.staged[call.Node].undone(call))
 	case *csi.ControllerUnpublishVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
-		// In any order: each is by itself.
+		// In any order: they are independent.
 		for id := range v.attached {
 			if r.GetNodeId() == "" || id == r.GetNodeId() {
 				set(&v.attached, id, v.attached[id].undone(call))
@@ -197,7 +197,7 @@ func (w *Watch) Ended(call *trace.Event) {
 	}
 }
 
-// made returns the certainty after a call has ended that makes the state.
+// made returns the certainty of a state after the end of a call that creates it.
 func (c certainty) made(ok bool) certainty {
 	if ok {
 		return surely
@@ -222,14 +222,14 @@ func (c certainty) undone(call *trace.Event) certainty {
 	return maybe
 }
 
-// registered notes the id that a plugin gives its node. A volume that was attached under another id
-// may be detached under this one.
+// registered records the id that a plugin returns for its node. A volume that was attached under
+// another id may be detached under this one.
 func (w *Watch) registered(call *trace.Event) {
 	answer, ok := call.Response.(*csi.NodeGetInfoResponse)
 	if !ok || call.Code != "" {
 		return
 	}
-	// In any order: each is by itself.
+	// In any order: they are independent.
 	for before, node := range w.nodes {
 		if before.driver == call.Driver && node == call.Node && before.id != answer.GetNodeId() {
 			w.renamed(before)
@@ -242,7 +242,7 @@ func (w *Watch) registered(call *trace.Event) {
 // renamed forgets the former id of a node.
 func (w *Watch) renamed(before key) {
 	delete(w.nodes, before)
-	// In any order: each is by itself.
+	// In any order: they are independent.
 	for k, v := range w.volumes {
 		if k.driver == before.driver {
 			set(&v.attached, before.id, min(v.attached[before.id], maybe))
@@ -251,13 +251,13 @@ func (w *Watch) renamed(before key) {
 	}
 }
 
-// KubeletStarted notes that a kubelet starts, maybe with its node: mounts there may have vanished,
-// and the kubelet may not have found those that are left. K-RECON-1, K-RECON-2
+// KubeletStarted records the start of a kubelet, possibly with its node. Mounts on the node may
+// have vanished, and the kubelet may not have found the remaining ones. K-RECON-1, K-RECON-2
 func (w *Watch) KubeletStarted(node string) {
-	// In any order: each is by itself.
+	// In any order: they are independent.
 	for _, v := range w.volumes {
 		set(&v.staged, node, min(v.staged[node], maybe))
-		// In any order: each is by itself.
+		// In any order: they are independent.
 		for at := range v.published {
 			if at.node == node {
 				set(&v.published, at, min(v.published[at], maybe))

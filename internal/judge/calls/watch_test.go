@@ -30,14 +30,14 @@ func follow() *follower {
 	return f
 }
 
-// call makes a call, which is answered with a code, or OK.
+// call makes a call that is answered with a code or OK.
 func (f *follower) call(method, node string, request, answer proto.Message, code, injected string) {
 	e := trace.Entry{Kind: trace.Call, Driver: "d", Node: node, Method: method, Request: request, Response: answer, Code: code, Injected: injected, Effect: effectOf(injected), At: f.now}.Event()
 	f.Began(e)
 	f.Ended(e)
 }
 
-// effectOf is the effect of a fault in words: one that answers begins with the code.
+// effectOf is the effect of a fault in words. If the fault answers, the text begins with the code.
 func effectOf(injected string) trace.Effect {
 	if strings.HasPrefix(injected, "code ") {
 		return "answer"
@@ -95,9 +95,9 @@ func TestADriverThatDoesNotStageIsHeldToNoStaging(t *testing.T) {
 // uses is the life of a volume until it is staged and published, with the values that the node
 // receives.
 type uses struct {
-	context, attached map[string]string // of the volume, of its attachment
+	context, attached map[string]string // contexts of the volume, of its attachment
 	block             bool
-	from              string // where it is published from; default: where it is staged
+	from              string // the path from which it is published; default: the staging path
 }
 
 func (f *follower) use(u uses) {

@@ -2,7 +2,7 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// Advice returns advice about a breach with a cause that its words do not show; empty for others.
+// Advice returns advice about a breach if its cause is not obvious; empty for others.
 func Advice(v verdict.Verdict) string {
 	switch {
 	case v.Form == ignoresReadonly && !v.Remark:

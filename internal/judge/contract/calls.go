@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// callNeeds names, for each call that is not for every driver, the capabilities of the controller
-// or the node of which it needs one.
+// callNeeds names the required capabilities of the controller or the node for each call that not
+// every driver has. One of them is enough.
 var callNeeds = map[string][]string{
 	"Controller/CreateVolume":               {"CREATE_DELETE_VOLUME"},
 	"Controller/DeleteVolume":               {"CREATE_DELETE_VOLUME"},
@@ -49,7 +49,7 @@ var unconditional = map[string]bool{
 
 const onlyWith = "the CSI spec has the call only with the capability "
 
-// callPromised: a call is made only if the driver declared it.
+// callPromised: a call is made only if the driver has declared it.
 func (f *findings) callPromised(caps Caps) {
 	needs, declared := callNeeds[f.method], caps.of(f.method)
 	switch {
@@ -74,7 +74,7 @@ func mustImplement(method string, caps Caps) bool {
 	return unconditional[method] || caps.of(method).any(callNeeds[method])
 }
 
-// of is the set in which the capabilities that a call needs are declared.
+// of is the set in which a call's required capabilities are declared.
 func (c Caps) of(method string) Set {
 	switch {
 	case strings.HasPrefix(method, "Node/"):

@@ -9,11 +9,11 @@ import (
 )
 
 // Set holds the names of capabilities as in the spec, such as "STAGE_UNSTAGE_VOLUME". A nil Set
-// means that the driver has not declared them yet: then there is no verdict on them. They are in
-// the driver's order, and few.
+// means that the driver has not declared them yet, so nothing is judged by them. It has the
+// driver's order, and few elements.
 type Set []string
 
-// Has says whether the capability was declared.
+// Has reports whether the capability was declared.
 func (s Set) Has(capability string) bool { return slices.Contains(s, capability) }
 
 // Without returns the other capabilities.
@@ -21,7 +21,7 @@ func (s Set) Without(capability string) Set {
 	return slices.DeleteFunc(slices.Clone(s), func(c string) bool { return c == capability })
 }
 
-// lacks reports whether the driver has declared its capabilities, and this one is not among them.
+// lacks reports whether the driver has declared its capabilities without this one.
 func (s Set) lacks(capability string) bool { return s != nil && !s.Has(capability) }
 
 // Caps holds the capabilities that a driver has declared. Plugin has the services and, as "ONLINE"
@@ -69,8 +69,8 @@ func controllerNames(r *csi.ControllerGetCapabilitiesResponse) Set {
 	return names
 }
 
-// ControllerCapability is the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME; also
-// of VOLUME_CONDITION, which the bindings do not know any more.
+// ControllerCapability is the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME. It also
+// supports VOLUME_CONDITION, which the bindings no longer contain.
 func ControllerCapability(c *csi.ControllerServiceCapability) string {
 	return capabilityName(c.GetRpc().GetType(), csi.ControllerServiceCapability_RPC_Type_name, 11)
 }
@@ -98,7 +98,7 @@ func capabilityName[T interface {
 	if t == condition {
 		return volumeCondition
 	}
-	if name, ok := known[int32(t)]; ok { // as String has it, which looks for longer
+	if name, ok := known[int32(t)]; ok { // equals the result of String, which is slower
 		return name
 	}
 	return t.String()

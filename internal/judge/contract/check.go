@@ -6,9 +6,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// CheckResponse holds a driver's answer to a successful call against the CSI spec. The method is
-// named as in the trace, "Controller/CreateVolume"; req is the request that was answered; caps may
-// be nil.
+// CheckResponse checks a driver's answer to a successful call against the CSI spec. The method is
+// named as in the trace, "Controller/CreateVolume". req is the request of the answer. caps may be
+// nil.
 func CheckResponse(method string, req, resp proto.Message, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, resp)
 	if !ok {
@@ -29,8 +29,8 @@ func (f *findings) response(req, resp proto.Message, known Caps) {
 	f.nodeResponse(req, resp, known)
 }
 
-// CheckRequest checks a request of Kubernetes against the CSI spec: its fields, and whether the
-// driver has declared the capabilities that the request uses.
+// CheckRequest checks a request of Kubernetes against the CSI spec. It checks the request's fields,
+// and that the driver has declared the capabilities that the request uses.
 func CheckRequest(method string, req proto.Message, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {
@@ -49,8 +49,8 @@ func (f *findings) request(req proto.Message, known Caps) {
 }
 
 // CheckError checks the code of a failed call against the CSI spec. It reports only errors that the
-// spec rules out: codes that do not exist, "not implemented" for a declared capability, "not found"
-// where deleting a deleted object must succeed.
+// spec excludes: codes that do not exist, "not implemented" for a declared capability, and "not
+// found" if the deletion of a deleted object must succeed.
 func CheckError(method string, req proto.Message, code codes.Code, caps *Caps) []verdict.Verdict {
 	f, ok := start(method, req)
 	if !ok {

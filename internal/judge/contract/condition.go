@@ -5,9 +5,10 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// VolumeCondition is the field volume_condition that CSI up to 1.12 has in the answer of
-// NodeGetVolumeStats and in the volume status of ListVolumes and ControllerGetVolume. CSI 1.13 took
-// it out of the bindings, but drivers still send it, so it is read and written in its wire format.
+// VolumeCondition is the field volume_condition of CSI up to 1.12, in the answer of
+// NodeGetVolumeStats and in the volume status of ListVolumes and ControllerGetVolume. CSI 1.13
+// removed it from the bindings. Drivers still send it, so csisim reads and writes it in its wire
+// format.
 type VolumeCondition struct {
 	Abnormal bool
 	Message  string // required: for the user
@@ -54,7 +55,7 @@ func (c VolumeCondition) Put(m proto.Message) {
 	m.ProtoReflect().SetUnknown(protowire.AppendBytes(outer, inner))
 }
 
-// eachField visits the fields of an encoded message as far as it is well formed.
+// eachField visits the fields of an encoded message until the first malformed one.
 func eachField(b []byte, visit func(number protowire.Number, value []byte, varint uint64)) {
 	for len(b) > 0 {
 		number, kind, n := protowire.ConsumeTag(b)

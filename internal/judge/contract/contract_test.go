@@ -14,14 +14,14 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// example is one check: a message that passes, and one that fails in exactly one field.
+// example is one check: a message that passes, and another one with exactly one wrong field.
 type example struct {
 	rule      string
 	method    string
 	req       proto.Message // of a response that is checked
 	caps      *Caps
 	good, bad proto.Message
-	field     string // where the bad one fails
+	field     string // the wrong field of the bad message
 }
 
 func caps(plugin, controller, node string) *Caps {
@@ -381,7 +381,7 @@ func TestGroupSnapshotAnswers(t *testing.T) {
 	})
 }
 
-// CSI "GroupController": declared services have to be there, and no other calls are made.
+// CSI "GroupController": declared services must exist, and no other calls are made.
 func TestGroupCallsAreForDriversThatHaveThem(t *testing.T) {
 	with := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{groupSnapshots}}
 	without := &Caps{Plugin: Set{"GROUP_CONTROLLER_SERVICE"}, Group: Set{}}

@@ -26,7 +26,7 @@ func (f *findings) controllerResponse(req, resp proto.Message, caps Caps) {
 	}
 }
 
-// controllerPromises: CSI "ControllerGetCapabilities": capabilities that oblige to others.
+// controllerPromises: CSI "ControllerGetCapabilities": capabilities that require others.
 func (f *findings) controllerPromises(have Set, caps Caps) {
 	for _, promise := range []struct{ with, needs string }{
 		{"LIST_VOLUMES_PUBLISHED_NODES", "PUBLISH_UNPUBLISH_VOLUME"},
@@ -55,7 +55,7 @@ func (f *findings) createdVolume(req *csi.CreateVolumeRequest, v *csi.Volume, ca
 		return
 	}
 	f.volume("volume", v, caps)
-	// A capacity of 0 says that the driver does not know it.
+	// A capacity of 0 means that the driver does not know it.
 	if v.GetCapacityBytes() > 0 {
 		f.within("volume.capacity_bytes", v.GetCapacityBytes(), req.GetCapacityRange())
 	}
@@ -85,8 +85,9 @@ func sourceName(s *csi.VolumeContentSource) string {
 	return "nothing"
 }
 
-// anyTopology: some topology of the volume does not contradict some requisite one. It may say more
-// (a zone within the region asked for) or less (the region of all zones asked for).
+// anyTopology: some topology of the volume is compatible with some requisite one. It may be more
+// specific (a zone within the requested region) or less specific (the region of all requested
+// zones).
 func anyTopology(have, want []*csi.Topology) bool {
 	for _, h := range have {
 		for _, w := range want {
@@ -134,8 +135,8 @@ func (f *findings) within(field string, bytes int64, r *csi.CapacityRange) {
 	}
 }
 
-// confirmed: CSI "ValidateVolumeCapabilities". The confirmed capabilities are the requested ones,
-// and all of them.
+// confirmed: CSI "ValidateVolumeCapabilities". The confirmed capabilities are exactly the requested
+// ones.
 func (f *findings) confirmed(req *csi.ValidateVolumeCapabilitiesRequest, c *csi.ValidateVolumeCapabilitiesResponse_Confirmed) {
 	if c == nil {
 		return

@@ -37,7 +37,7 @@ func (f *findings) controllerRequest(req proto.Message, caps Caps) {
 		f.required("volume_id", r.GetVolumeId() != "")
 		f.required("mutable_parameters", len(r.GetMutableParameters()) > 0)
 	case *csi.GetCapacityRequest:
-		// Without topology csi-provisioner sets an empty one, which asks for nothing. C-PROV-92
+		// Without topology csi-provisioner sets an empty one, which requests nothing. C-PROV-92
 		f.promised("accessible_topology", len(r.GetAccessibleTopology().GetSegments()) > 0, caps.Plugin, "VOLUME_ACCESSIBILITY_CONSTRAINTS")
 	case *csi.CreateSnapshotRequest:
 		f.required("source_volume_id", r.GetSourceVolumeId() != "")

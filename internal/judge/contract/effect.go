@@ -74,20 +74,20 @@ func RemovesOthers(method, dir string) verdict.Verdict {
 	return Broken(method, removesOthers, verdict.Say("%s is gone, in which the kubelet keeps what it knows of the volume", dir))
 }
 
-// MountsNothing is a call that answers OK without a mount at its path, though others of its method
-// mount there.
+// MountsNothing returns the verdict on a call that answers OK without a mount at its path, although
+// other calls of its method mount there.
 func MountsNothing(method, path string) verdict.Verdict {
 	return Broken(method, NoEffect, verdict.Say("nothing is mounted at %s", path))
 }
 
-// DetachedWithMount returns the verdict on a call that was to remove a mount: it answered OK, and
-// the mount is still there when the volume has been detached.
+// DetachedWithMount returns the verdict on a call that had to remove a mount. It answered OK, and
+// the mount still exists after the volume was detached.
 func DetachedWithMount(method, mount string) verdict.Verdict {
 	return Broken(method, LeavesMount, verdict.Say("%s was still mounted when the volume was detached from the node", mount))
 }
 
-// UnmountsLazily reports that a call answers OK although something still uses the path that it has
-// unmounted.
+// UnmountsLazily returns the verdict on a call that answers OK although the path that it has
+// unmounted is still in use.
 func UnmountsLazily(method, path string) verdict.Verdict {
 	return Broken(method, unmountsLazily, verdict.Say(
 		"%s was in use: whoever has a file open there writes to the volume still, which may be attached elsewhere by then", path))
@@ -102,14 +102,13 @@ func CheckContradiction(method string, err error, contradiction string) []verdic
 	return broken(method, acceptsContradiction, "%s", verdict.Quoted(contradiction))
 }
 
-// MayBeOnManyNodes says whether a volume that is used so may be published to several
-// nodes.
+// MayBeOnManyNodes reports whether a volume with this use may be published to several nodes.
 func MayBeOnManyNodes(c *csi.VolumeCapability) bool {
 	return strings.HasPrefix(c.GetAccessMode().GetMode().String(), "MULTI_NODE")
 }
 
-// CheckDeviceSize checks a block device, as it is published after a call's OK, against the answered
-// or required size in bytes.
+// CheckDeviceSize checks a block device after the OK that published it. It compares its size to the
+// answered or required size in bytes.
 func CheckDeviceSize(method, path string, has, least int64) []verdict.Verdict {
 	if has >= least {
 		return nil
@@ -117,7 +116,8 @@ func CheckDeviceSize(method, path string, has, least int64) []verdict.Verdict {
 	return broken(method, leavesDeviceSmall, "%s has %d bytes, answered or required were %d", path, has, least)
 }
 
-// CheckNotSmaller checks the size of a block device against the largest that a container had there.
+// CheckNotSmaller compares the size of a block device to the largest size that a container had
+// there.
 func CheckNotSmaller(method, path string, has, had int64) []verdict.Verdict {
 	if has >= had {
 		return nil
@@ -125,10 +125,10 @@ func CheckNotSmaller(method, path string, has, had int64) []verdict.Verdict {
 	return broken(method, MakesSmaller, "%s has %d bytes, a container had %d there", path, has, had)
 }
 
-// CheckGranted compares the capacity in the answer to an expansion with the largest one that the
-// driver has answered for the volume. CSI "ControllerExpandVolume": a volume that is larger than
-// required stays as it is, and the answer is its capacity. After a failed expansion a claim may
-// request less. csi-resizer then requires less, and accepts every answer that is enough.
+// CheckGranted compares the capacity in the answer to an expansion to the driver's largest previous
+// answer for the volume. CSI "ControllerExpandVolume": a volume that is larger than required keeps
+// its size, and the answer is its capacity. After a failed expansion a claim may request less.
+// csi-resizer then requires less, and accepts every sufficient answer.
 func CheckGranted(method string, answer *csi.ControllerExpandVolumeResponse, granted int64) []verdict.Verdict {
 	if answer.GetCapacityBytes() >= granted {
 		return nil

@@ -6,16 +6,16 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Filling is the usage of a volume before so many bytes were written to it, with them, and after
-// they were removed.
+// Filling is the usage of a volume before a number of bytes were written to it, with them, and
+// after their removal.
 type Filling struct {
 	Bytes              int64
 	Empty, Full, Again *csi.NodeGetVolumeStatsResponse
 }
 
-// Swapped reports whether used and available are confused: when bytes are written, available rises
-// and used falls, and both return to their values afterwards. If either value is unchanged, the
-// driver may measure later, or measure another file system than this volume.
+// Swapped reports whether used and available are confused. In that case, available rises and used
+// falls when bytes are written, and both return to their values afterwards. If either value is
+// unchanged, the driver may measure later, or measure another file system than this volume.
 func (f Filling) Swapped() bool {
 	return f.reversed(f.Empty, f.Full) && f.reversed(f.Again, f.Full)
 }
@@ -25,7 +25,7 @@ func (f Filling) reversed(without, with *csi.NodeGetVolumeStatsResponse) bool {
 	return f.isAbout(before.GetUsed()-after.GetUsed()) && f.isAbout(after.GetAvailable()-before.GetAvailable())
 }
 
-// isAbout allows a file system a quarter more or less: it has blocks and metadata.
+// isAbout tolerates a deviation of a quarter, because a file system has blocks and metadata.
 func (f Filling) isAbout(n int64) bool { return n >= f.Bytes*3/4 && n <= f.Bytes*5/4 }
 
 func bytesOf(answer *csi.NodeGetVolumeStatsResponse) *csi.VolumeUsage {

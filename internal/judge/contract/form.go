@@ -2,7 +2,7 @@ package contract
 
 import "github.com/csisim/csisim/internal/judge/verdict"
 
-// The forms in which a call breaks the CSI spec without concerning a single field.
+// The ways in which a call breaks the CSI spec without a single wrong field.
 const (
 	NotIdempotent verdict.Form = "is not idempotent"
 	NoEffect      verdict.Form = "has no effect"

@@ -68,7 +68,7 @@ func (f *findings) group(g *csi.VolumeGroupSnapshot, caps Caps) {
 }
 
 // cutOf checks that a group has exactly one snapshot of each requested volume. A snapshot that does
-// not name its volume is not checked here: it has to name it.
+// not name its volume is not checked here, because another check requires the name.
 func (f *findings) cutOf(g *csi.VolumeGroupSnapshot, volumes []string) {
 	var sources []string
 	for _, s := range g.GetSnapshots() {

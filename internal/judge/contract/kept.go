@@ -7,14 +7,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Kept is a rule of the CSI spec that a call was held against and kept.
+// Kept is a rule of the CSI spec that was checked for a call and kept.
 type Kept struct {
 	Field string // "volume_id", of an answer "answer.node_id"; empty if it is not about one field
 	Rule  string
 }
 
-// KeptRules returns the rules that a call and its answer have kept: those of CheckRequest, and of
-// CheckResponse or CheckError. resp is nil if the call failed; caps may be nil.
+// KeptRules returns the rules that a call and its answer have kept, from CheckRequest and from
+// CheckResponse or CheckError. resp is nil if the call failed. caps may be nil.
 func KeptRules(method string, req, resp proto.Message, code codes.Code, caps *Caps) []Kept {
 	var kept []Kept
 	if f, ok := start(method, req); ok {
@@ -38,7 +38,7 @@ func KeptRules(method string, req, resp proto.Message, code codes.Code, caps *Ca
 	return kept
 }
 
-// keep notes that a rule was kept, if the caller requests kept rules.
+// keep records that a rule was kept, if the caller requests kept rules.
 func (f *findings) keep(field, rule string) {
 	if f.noting {
 		f.kept = append(f.kept, Kept{field, rule})

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// CheckPages checks a list in pages against whole lists before and after it. It ignores objects
-// that appear or vanish meanwhile: they are in only one of the whole lists.
+// CheckPages compares a list in pages to complete lists before and after it. It ignores objects
+// that appear or vanish meanwhile, which are in only one of the complete lists.
 func CheckPages(method string, before, paged, after []string, size int) []verdict.Verdict {
 	count := map[string]int{}
 	for _, id := range paged {
@@ -27,7 +27,7 @@ func CheckPages(method string, before, paged, after []string, size int) []verdic
 	return nil
 }
 
-// CheckFilter checks a filtered list against the matching objects of whole lists before and after
+// CheckFilter compares a filtered list to the matching objects of complete lists before and after
 // it.
 func CheckFilter(method, filter string, before, filtered, after []string) []verdict.Verdict {
 	has := setOf(filtered)
@@ -39,9 +39,9 @@ func CheckFilter(method, filter string, before, filtered, after []string) []verd
 	return nil
 }
 
-// CheckDeletedSnapshot checks a list that was requested with the id of a deleted snapshot, against
-// whole lists before and after it. The list has to be empty, unless the driver deletes the snapshot
-// later. An error is a remark: csi-snapshotter treats an empty list as an error, too.
+// CheckDeletedSnapshot compares a list that was requested with a deleted snapshot's id to complete
+// lists before and after it. The list must be empty, unless the driver deletes the snapshot later.
+// An error is a remark: csi-snapshotter treats an empty list as an error, too.
 func CheckDeletedSnapshot(id string, before, filtered, after []string, err error) []verdict.Verdict {
 	const method = "Controller/ListSnapshots"
 	switch code := status.Code(err); code {
@@ -57,7 +57,7 @@ func CheckDeletedSnapshot(id string, before, filtered, after []string, err error
 	return nil
 }
 
-// CheckNodes checks a volume's nodes in the answer of ControllerGetVolume against those of
+// CheckNodes compares a volume's nodes in the answer of ControllerGetVolume to the nodes in
 // ListVolumes before and after it. The CSI spec requires each to name all nodes that the volume is
 // published to.
 func CheckNodes(method, volume string, before, got, after []string) []verdict.Verdict {
@@ -69,13 +69,13 @@ func CheckNodes(method, volume string, before, got, after []string) []verdict.Ve
 	return nil
 }
 
-// RefusesPage is a driver that lists at once, and not in pages.
+// RefusesPage returns the verdict on a driver that lists everything at once, but not in pages.
 func RefusesPage(method string, err error) verdict.Verdict {
 	s := status.Convert(err)
 	return Broken(method, refusesPages, verdict.Say("%v", verdict.Kept(s.Code())).Aside(" (%s)", s.Message()))
 }
 
-// both returns the elements that are in two lists.
+// both returns the elements that two lists have in common.
 func both(one, other []string) []string {
 	has := setOf(other)
 	return slices.DeleteFunc(slices.Clone(one), func(id string) bool { return !has[id] })

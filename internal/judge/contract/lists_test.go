@@ -62,7 +62,7 @@ func TestADeletedSnapshotIsNotListed(t *testing.T) {
 	}
 }
 
-// A driver that lists very many volumes with the same mistake costs little time, and its mistake is
+// Checking a list of very many volumes with the same mistake takes little time, and the mistake is
 // reported a few times.
 func TestManyBreachesOfOneRuleAreFew(t *testing.T) {
 	const many = 60_000

@@ -13,15 +13,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// LogsSecret returns the verdict that a driver has written a secret of a call to its log; line
+// LogsSecret returns the verdict that a driver has written a secret of a call to its log. line
 // shows the place without the secret. csi.proto: csi_secret, "sensitive information and MUST be
 // treated as such (e.g. not logged)".
 func LogsSecret(method, key, log, line string) verdict.Verdict {
 	return Broken(method, logsSecret, verdict.Say("%s", fmt.Sprintf("%s has the value of %s: %s", log, key, line)))
 }
 
-// secretsReturned looks for credentials of a request in contexts that the driver returns: they are
-// stored in objects of the cluster that hold no secrets, PersistentVolumes and VolumeAttachments.
+// secretsReturned looks for a request's credentials in contexts that the driver returns. Kubernetes
+// stores these contexts in PersistentVolumes and VolumeAttachments, which are not secret.
 func (f *findings) secretsReturned(req, resp proto.Message) {
 	var field string
 	var context map[string]string

@@ -9,11 +9,11 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// shownFlags are the mount flags that any file system and any bind mount takes, and that the mount
+// shownFlags are the mount flags that every file system and bind mount supports, and that the mount
 // itself shows.
 var shownFlags = []string{"nodev", "noexec", "nosuid"}
 
-// ShowsFlags says that the mount that NodePublishVolume makes has to show flags of the request.
+// ShowsFlags reports whether the mount that NodePublishVolume makes must show flags of the request.
 func ShowsFlags(request *csi.NodePublishVolumeRequest) bool { return len(flagsToShow(request)) > 0 }
 
 func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
@@ -25,9 +25,9 @@ func flagsToShow(request *csi.NodePublishVolumeRequest) (wanted []string) {
 	return wanted
 }
 
-// CheckFlags checks the options of the mount at the target path, after NodePublishVolume was
-// answered with OK, against the mount flags of the request. The CSI spec only permits their use:
-// the verdict is a remark.
+// CheckFlags compares the options of the mount at the target path, after an OK of
+// NodePublishVolume, to the mount flags of the request. The CSI spec only permits the use of these
+// flags, so the verdict is a remark.
 func CheckFlags(method string, request *csi.NodePublishVolumeRequest, options []string) []verdict.Verdict {
 	missing := slices.DeleteFunc(flagsToShow(request), func(flag string) bool { return slices.Contains(options, flag) })
 	if len(missing) == 0 {

@@ -11,20 +11,20 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Named holds the objects that a driver has made under names, by its own answers, whether they
-// reached their callers or not. It forgets objects that the driver has deleted. The zero value has
-// seen nothing yet.
+// Named holds the objects that a driver has created under names, according to all of its answers,
+// even those that did not reach their callers. It forgets objects that the driver has deleted. The
+// zero value has no observations.
 type Named struct {
 	made  map[label]string // by method and name: the id
 	name  map[label]string // by method and id: the name
-	again map[label]bool   // names with a second id: that is reported once
+	again map[label]bool   // names with a second id, which is reported once
 }
 
 // label is a name, or an id, among those of one creating call.
 type label struct{ method, text string }
 
 // Answered takes notice of an OK. CSI "CreateVolume", "CreateSnapshot" and
-// "CreateVolumeGroupSnapshot": one name means one thing, and each thing has an id of its own.
+// "CreateVolumeGroupSnapshot": one name means one object, and each object has its own id.
 func (n *Named) Answered(method string, request, answer proto.Message) []verdict.Verdict {
 	if making, id := undone(request); making != "" {
 		n.forget(label{making, id})
@@ -51,8 +51,8 @@ func (n *Named) Answered(method string, request, answer proto.Message) []verdict
 	return nil
 }
 
-// Other returns the id of another object that a method has made, the first one by name; empty for
-// none.
+// Other returns the id of another object that a method has created: the first one by name; empty if
+// there is none.
 func (n *Named) Other(method, id string) string {
 	for _, made := range slices.SortedFunc(maps.Keys(n.made), func(a, b label) int { return strings.Compare(a.text, b.text) }) {
 		if made.method == method && n.made[made] != id {
@@ -73,8 +73,8 @@ func (n *Named) forget(byID label) {
 	}
 }
 
-// Makes returns the kind of object that a call has made, in one word, with its name and id; empty
-// for calls that make no named object.
+// Makes returns the kind of object that a call has created, in one word, with its name and id. It
+// is empty for calls that create no named object.
 func Makes(request, answer proto.Message) (noun, name, id string) {
 	switch a := answer.(type) {
 	case *csi.CreateVolumeResponse:

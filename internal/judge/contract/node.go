@@ -38,8 +38,8 @@ func (f *findings) nodeInfo(r *csi.NodeGetInfoResponse, caps Caps) {
 	}
 }
 
-// CSI "NodeGetVolumeStats". The spec calls the usage optional, but without it the kubelet counts
-// the call as failed; up to CSI 1.12 a driver could answer with a condition alone.
+// CSI "NodeGetVolumeStats". In the spec the usage is optional, but without it the kubelet counts
+// the call as failed. Up to CSI 1.12 a driver could answer only with a condition.
 func (f *findings) stats(r *csi.NodeGetVolumeStatsResponse, caps Caps) {
 	if _, hasCondition := ConditionOf(r); !hasCondition {
 		f.usagePresent(r)

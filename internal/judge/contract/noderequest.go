@@ -44,8 +44,8 @@ func (f *findings) nodeRequest(req proto.Message, caps Caps) {
 	}
 }
 
-// inline is the key with which Kubernetes marks a volume that lives as long as its pod, if the
-// driver requires podInfoOnMount. Such a volume is published without being staged. K-PUB-4
+// inline is the key by which Kubernetes marks a volume with the lifetime of its pod, if the driver
+// requires podInfoOnMount. Such a volume is published without being staged. K-PUB-4
 const inline = "csi.storage.k8s.io/ephemeral"
 
 func isInline(r *csi.NodePublishVolumeRequest) bool {

@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// CheckOverlap compares the mounts at the paths of a call, a line each, before and after the driver
-// received the call twice at once. A caller that lost its memory may send it twice, and the effect
-// has to be that of one call (CSI "Concurrency"). An earlier call may have made mounts twice.
+// CheckOverlap compares the mounts at the paths of a call, one per line, before and after the
+// driver received the call twice at once. A restarted caller may send it twice, and the effect must
+// be that of one call (CSI "Concurrency"). An earlier call may have made mounts twice.
 func CheckOverlap(method string, before, mounts []string) []verdict.Verdict {
 	if !strings.HasPrefix(method, "Node/") {
 		return nil

@@ -8,9 +8,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Pages follows one list of a driver from page to page, and sees when there will be no
-// last one. Kubernetes would request pages until its timeout; a call that takes no virtual time has
-// none.
+// Pages follows one list of a driver from page to page, and detects that there will be no last
+// page. Kubernetes would request pages until its timeout, but a call without virtual time has no
+// timeout.
 type Pages struct {
 	tokens, ids map[string]bool
 	count       int
@@ -23,7 +23,7 @@ const (
 	maxRepeating = 100
 )
 
-// Turn takes in a page. It says why the list does not end; empty if it ends.
+// Turn adds a page. It returns the reason why the list does not end; empty if it ends.
 func (p *Pages) Turn(page proto.Message) string {
 	token, ids := pageOf(page)
 	if token == "" {

@@ -9,8 +9,8 @@ func LeavesOrphan(method, file string) verdict.Verdict {
 }
 
 // LeavesData reports that files of a deleted volume are still there. If the files of all volumes
-// stay, the driver may keep them for a while by design: the verdict is a remark then.
-// CSI spec: DeleteVolume, "release storage".
+// stay, the driver may keep them for a while on purpose. The verdict is then a remark. CSI spec:
+// DeleteVolume, "release storage".
 func LeavesData(method, volume, file string, always bool) verdict.Verdict {
 	other := ""
 	if !always {

@@ -20,11 +20,11 @@ type Outcome struct {
 	Answer proto.Message
 	// Mounts are the mounts at the paths of a request to a node, a line each.
 	Mounts []string
-	// Writable means that a volume that was published read-only is writable at its target path.
-	// Within is a path at which a container that mounts it read-only can write; empty for none.
+	// Writable means that a volume published as read-only is writable at its target path. Within is
+	// a path at which a container that mounts it read-only can write; empty if there is none.
 	Writable bool
 	Within   string
-	// Left is a file that remains at the place where a volume was published; empty for none.
+	// Left is a file that remains where the volume was published; empty if there is none.
 	Left string
 	// Volumes are the volumes in the backend's list that the request can concern.
 	Volumes []Listed
@@ -33,14 +33,14 @@ type Outcome struct {
 // Listed is a volume that a driver lists.
 type Listed struct {
 	ID    string
-	Nodes string // to which it is published, sorted, with blanks between
+	Nodes string // to which it is published, sorted and separated by blanks
 	Bytes int64
 }
 
 func (l Listed) String() string { return strings.TrimSpace(l.ID + " " + l.Nodes) }
 
-// CheckRepeat compares the outcome of a call that was repeated, right after its OK, with the first
-// one: the CSI spec requires both to be the same.
+// CheckRepeat compares the outcome of a call that was repeated after its OK to the first outcome.
+// The CSI spec requires them to be the same.
 func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
 	field, detail := first.changedTo(second)
 	if detail.Text == "" {
@@ -64,8 +64,8 @@ func StacksMounts(method string, before, after int) verdict.Verdict {
 	return Broken(method, NotIdempotent, verdict.Say("%d %s, then %d", before, verdict.Say("mount").Aside("%s", several), after))
 }
 
-// changedTo describes how the second outcome differs; empty if it does not. If one field of the
-// answer has another value, field names it. It is empty for ids and for all other differences.
+// changedTo describes the difference of the second outcome; empty if there is none. If one field of
+// the answer has another value, field names it. It is empty for ids and for all other differences.
 func (o Outcome) changedTo(second Outcome) (field string, detail verdict.Sentence) {
 	switch {
 	case second.Err != nil && status.Code(o.Err) != status.Code(second.Err):
@@ -101,8 +101,8 @@ func changed(before, after []string, noun string) verdict.Sentence {
 	return verdict.Say("%d %s, then %d", len(before), verdict.Say("%s", verdict.Kept(noun)).Aside("%s", several), len(after))
 }
 
-// difference names the first field in which two messages of one kind differ, with
-// both values: "volume v1, then v2". The field is empty if it is the id.
+// difference names the first field in which two messages of one kind differ, with both values:
+// "volume v1, then v2". The field is empty if it is the id.
 func difference(path string, a, b protoreflect.Message) (field string, detail verdict.Sentence) {
 	fields := a.Descriptor().Fields()
 	for i := range fields.Len() {
@@ -132,8 +132,7 @@ func difference(path string, a, b protoreflect.Message) (field string, detail ve
 	return "", verdict.Say("the answers differ")
 }
 
-// elementsDiffer is the difference of the first messages that are not the same in two lists of the
-// same length.
+// elementsDiffer is the difference of the first unequal messages in two lists of the same length.
 func elementsDiffer(path string, a, b protoreflect.List) (field string, detail verdict.Sentence) {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {
@@ -143,8 +142,8 @@ func elementsDiffer(path string, a, b protoreflect.List) (field string, detail v
 	return "", verdict.Say("the answers differ")
 }
 
-// fieldName is the name of a field that differs. The parts of a time differ by chance, so that the
-// name of a verdict has the time alone.
+// fieldName is the name of a field that differs. The parts of a time differ by chance, so the name
+// of a verdict contains only the time as a whole.
 func fieldName(path string) verdict.Sentence {
 	for _, part := range []string{".seconds", ".nanos"} {
 		if whole, isPart := strings.CutSuffix(path, part); isPart {

@@ -70,8 +70,8 @@ func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
 	}
 }
 
-// A repeated call that answers with another id has made something twice. One that answers with
-// another value has not.
+// A repeated call that answers with another id has created something twice. A repeated call that
+// answers with another value has not.
 func TestTheFieldOfAnotherAnswerIsNamedUnlessItIsTheID(t *testing.T) {
 	answered := func(id string, bytes int64) contract.Outcome {
 		return contract.Outcome{Answer: &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: id, CapacityBytes: bytes}}}

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// VolumeOf is the volume of a request: its id, or the name of one to be made.
+// VolumeOf is the volume of a request: its id, or the name of a volume to create.
 func VolumeOf(request proto.Message) string {
 	switch r := request.(type) {
 	case interface{ GetVolumeId() string }:

@@ -22,7 +22,7 @@ func edited[M proto.Message](m M, edit func(M)) M {
 	return c
 }
 
-// CSI Controller Service: the fields of our requests, and the capabilities that they rest on.
+// CSI Controller Service: the fields of csisim's requests, and the capabilities that they require.
 func TestControllerRequests(t *testing.T) {
 	const publish, create, expand = "Controller/ControllerPublishVolume", "Controller/CreateVolume", "Controller/ControllerExpandVolume"
 	all := caps("CONTROLLER_SERVICE", "CREATE_DELETE_VOLUME PUBLISH_UNPUBLISH_VOLUME EXPAND_VOLUME MODIFY_VOLUME LIST_VOLUMES", "")

@@ -20,7 +20,8 @@ const mountFlags = "mount_flags" // of VolumeCapability.MountVolume
 
 const tooBig = "the CSI spec's Size Limits"
 
-// limitOf returns the size limit of a string field. It is 0 for paths: the file system limits them.
+// limitOf returns the size limit of a string field. It is 0 for paths, because the file system
+// limits them.
 func limitOf(field string) int {
 	switch {
 	case strings.HasSuffix(field, "_path"):
@@ -40,12 +41,12 @@ type limited struct {
 	inside []limited // of messages
 }
 
-// limits has the limits of the fields of messages, by descriptor: each call is measured, and most
+// limits caches the limited fields of messages, by descriptor. Each call is measured, and most
 // fields have no limit.
 var limits sync.Map
 
 // limitsOf returns the fields of a message to measure, in the order of its definition. No message
-// of the spec contains one of its own kind.
+// of the spec contains a message of its own kind.
 func limitsOf(m protoreflect.MessageDescriptor) []limited {
 	if known, ok := limits.Load(m); ok {
 		return known.([]limited)

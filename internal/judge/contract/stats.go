@@ -5,14 +5,14 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Sizes holds the known sizes of a volume where it is measured, in bytes.
+// Sizes holds the known sizes of a volume at the place of the measurement, in bytes.
 type Sizes struct {
 	// Least is its minimum size, according to the answers to earlier calls; 0 if unknown.
 	Least int64
 	// Before is its size before it grew; 0 if it has not grown.
 	Before int64
 	// Device is the size of its block device; 0 for a file system. Asked is the largest requested
-	// size: the volume's storage alone may have reached it.
+	// size, which the volume's storage may have reached even if the file system has not.
 	Device, Asked int64
 }
 
@@ -22,8 +22,8 @@ const roundedUp = 2
 const totalOfVolume = `the CSI spec wants "the total capacity of the volume"`
 
 // CheckStats checks the volume size that a node reports against the known sizes. The size of a file
-// system says little: it may be any directory of a larger one. But if it is the same as before the
-// volume grew, to the byte, the driver remembers it.
+// system is little evidence, because it may be any directory of a larger one. But if it is exactly
+// the size before the volume grew, the driver has stored the old size.
 func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Sizes) []verdict.Verdict {
 	f := findings{method: method, of: answer}
 	for _, u := range answer.GetUsage() {

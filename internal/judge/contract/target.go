@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// CheckTarget checks the target path after NodePublishVolume was answered with OK against the CSI
-// spec: the driver places the mounted directory, or the block device, at target_path. is describes
-// the path itself, not the target of a symbolic link.
+// CheckTarget checks the target path against the CSI spec after an OK of NodePublishVolume. The
+// driver must place the mounted directory, or the block device, at target_path. is describes the
+// path itself, not the target of a symbolic link.
 func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.FileMode) []verdict.Verdict {
 	var wrong verdict.Form
 	switch {

@@ -22,13 +22,13 @@ func Section(method string) string {
 	return "https://github.com/container-storage-interface/spec/blob/v1.13.0/spec.md#" + strings.ToLower(path.Base(method))
 }
 
-// MayRepeat reports whether a verdict is of a kind of which Repeats can be true.
+// MayRepeat reports whether a verdict is of a kind for which Repeats can be true.
 func MayRepeat(v verdict.Verdict) bool {
 	return v.Form == tooBig || v.Form == NotIdempotent && strings.Contains(v.Method, "/Create")
 }
 
-// Repeats reports whether an earlier verdict has the same cause. A value that is too big is in
-// every message about its object. A second object under one name shows in its id and in the
+// Repeats reports whether an earlier verdict has the same cause. A value that is too large is in
+// every message about its object. A second object with one name shows in its id and in the
 // comparison of two answers.
 func Repeats(v, earlier verdict.Verdict) bool {
 	if v.Form == NotIdempotent && strings.Contains(v.Method, "/Create") {
@@ -66,13 +66,13 @@ type findings struct {
 	method string
 	of     proto.Message
 	list   []verdict.Verdict
-	count  map[Kept]int // how often a field has broken a rule
+	count  map[Kept]int // number of times that a field has broken a rule
 	noting bool         // also note the rules that the message kept
 	kept   []Kept
 }
 
-// mostOfOne bounds the reported breaches of one rule by one field of a message: each entry of a
-// list may break it.
+// mostOfOne bounds the reported breaches of one rule by one field of a message, because each entry
+// of a list may break it.
 const mostOfOne = 20
 
 // message is the name of the message.

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Given an id that is too long, when every call about the volume has it, then it is reported once.
+// Given an id that is too long, when every call about the volume contains it, then it is reported
+// once.
 func TestALargeVolumeIsReportedOnce(t *testing.T) {
 	created := verdict.Verdict{Field: "CreateVolumeResponse.volume.volume_id", Form: tooBig, Found: []string{"has 140 bytes, the limit is 128"}}
 	published := verdict.Verdict{Field: "NodePublishVolumeRequest.volume_id", Form: tooBig, Found: created.Found}

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Ended takes notice of a call to a driver that has ended: volumes and snapshots come and go.
+// Ended records the end of a driver call, because it may create or delete volumes and snapshots.
 func (c *Check) Ended(call *trace.Event) {
 	id := func(name string) Volume { return Volume{Driver: call.Driver, Handle: name} }
 	copies := copiesOf(call)
@@ -69,7 +69,7 @@ func copiesOf(call *trace.Event) (all []Copy) {
 	return all
 }
 
-// copyInGroup is the copy of one volume of a group of snapshots.
+// copyInGroup is the copy of one volume in a group snapshot.
 func copyInGroup(call *trace.Event, source string) Copy {
 	request, _ := call.Request.(*csi.CreateVolumeGroupSnapshotRequest)
 	return copyAs(call, request.GetName()+" "+source, source)

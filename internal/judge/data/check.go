@@ -1,5 +1,5 @@
 // Package data writes and reads the volumes of pods. Each container writes a few bytes that
-// identify its volume, and they are read again whenever the volume is published anew. So it detects
+// identify its volume, and reads them again whenever the volume is published again. Thus it detects
 // a driver that loses a volume's content or serves the content of another volume.
 package data
 
@@ -22,7 +22,7 @@ type Volume struct{ Driver, Handle string }
 
 func (v Volume) String() string { return v.Driver + "^" + v.Handle }
 
-// Use is one pod's volume where it is published.
+// Use is a pod's volume at the place of its publication.
 type Use struct {
 	Pod     string // namespace/name
 	Volume  Volume
@@ -34,10 +34,10 @@ type Use struct {
 	Block bool
 	// Writable says that a container may write.
 	Writable bool
-	// ForWriting means that nothing in the requests to the driver is read-only either: access
-	// modes, mount options, attachment.
+	// ForWriting means that the requests to the driver do not contain read-only in any form either:
+	// access modes, mount options, attachment.
 	ForWriting bool
-	// Propagated says that later mounts on the volume appear in all containers that have it.
+	// Propagated means that later mounts on the volume appear in all of its containers.
 	Propagated bool
 }
 
@@ -51,23 +51,23 @@ type Machine interface {
 	WriteStart(path string, data []byte) error
 }
 
-// Check remembers the last writes and compares later reads with them.
+// Check stores the last writes and compares later reads to them.
 type Check struct {
 	// OnViolation is called for each violation. Found[0] is the sentence without its title.
 	OnViolation func(Use, verdict.Verdict)
 	// OnWrite is called when a container has written. Default: none.
 	OnWrite func(Use)
-	// MayBeReadOnly reports whether something in the run may have made a volume read-only, beside
-	// the requests of Kubernetes to the driver. Default: never.
+	// MayBeReadOnly reports whether something in the run, other than Kubernetes' requests to the
+	// driver, may have made a volume read-only. Default: never.
 	MayBeReadOnly func(Use) bool
 	// Serves reports whether the driver runs on the node: without it, mounted files need not be
 	// readable.
 	Serves func(driver, node string) bool
-	// Now is the time since the run began, as in its trace.
+	// Now is the time since the start of the run, as in its trace.
 	Now func() time.Duration
 
 	made     map[Volume]bool  // empty volumes of this run
-	writable map[string]bool  // drivers of which pods have written to a new volume
+	writable map[string]bool  // drivers for which pods have written to a new volume
 	written  map[Volume]known // their known content
 	reported map[string]bool
 
@@ -88,11 +88,11 @@ type known = ordered.Map[string, record]
 // record describes the last write.
 type record struct {
 	generation int
-	// The volume in the content, if this one is a copy that has not been written to.
+	// The volume in the content, if this one is a copy without later writes.
 	volume    string
 	pod, node string
-	since     time.Duration // when it had been written
-	foreign   bool          // there is foreign content, which is not changed
+	since     time.Duration // the time of its write
+	foreign   bool          // it has foreign content, which is not changed
 }
 
 // owner is the volume that the content names.
@@ -113,7 +113,7 @@ func (r record) String() string {
 	return fmt.Sprintf("generation %d, which pod %s wrote on %s", r.generation, r.pod, r.node)
 }
 
-// New returns a check that has seen nothing yet.
+// New returns a check without any observations.
 func New() *Check {
 	return &Check{
 		Now:  func() time.Duration { return 0 },
@@ -122,11 +122,11 @@ func New() *Check {
 	}
 }
 
-// created takes notice of a new volume. One that is made from another, or from a
-// snapshot, has content from the start.
+// created records a new volume. A volume that is created from another one, or from a snapshot, has
+// content from the start.
 func (c *Check) created(v Volume, empty bool) { c.made[v] = empty }
 
-// deleted takes notice of the end of a volume: its id may be used anew.
+// deleted records the end of a volume, because its id may be used again.
 func (c *Check) deleted(v Volume) {
 	delete(c.made, v)
 	delete(c.written, v)
@@ -136,8 +136,8 @@ func (c *Check) deleted(v Volume) {
 	delete(c.replicas, v)
 }
 
-// PowerLost forgets content that a node may have lost with its power: inline volumes need not be on
-// a disk.
+// PowerLost forgets content that a node may have lost with its power, because inline volumes need
+// not be on a disk.
 func (c *Check) PowerLost(node string) {
 	maps.DeleteFunc(c.written, func(v Volume, contents known) bool {
 		if !volume.IsInlineHandle(v.Handle) {
@@ -149,8 +149,8 @@ func (c *Check) PowerLost(node string) {
 	})
 }
 
-// Start checks the volume at the start of a pod's containers: it must have the content that was
-// written last. Then, if the pod may write, it writes the next generation.
+// Start checks the volume at the start of a pod's containers. It must have the last written
+// content. Then, if the pod may write, it writes the next generation.
 func (c *Check) Start(u Use) {
 	keepView(u)
 	if c.Read(u) && u.Writable {
@@ -158,7 +158,7 @@ func (c *Check) Start(u Use) {
 	}
 }
 
-// Read compares the content with the last write. It reports whether the volume is there and has the
+// Read compares the content to the last write. It reports whether the volume exists and has the
 // expected content.
 func (c *Check) Read(u Use) bool {
 	wrote, isKnown := c.written[u.Volume].Find(place(u))
@@ -196,7 +196,7 @@ func (c *Check) fresh(u Use, found content) bool {
 	return false
 }
 
-// copied judges a volume that was made of another, when it is first seen.
+// copied judges a volume that was created from another one, when it is first used.
 func (c *Check) copied(u Use, of origin, found content) bool {
 	if !of.has(found) {
 		expected := record{generation: of.newest, volume: of.volume}
@@ -228,8 +228,9 @@ func (c *Check) write(u Use) {
 	}
 }
 
-// refused judges a volume that a container cannot write to. That is no surprise if no container
-// could: neither to it before nor, if it is new, to any other new one of its driver.
+// refused judges a volume that a container cannot write to. This is expected if no container could
+// write to it before. For a new volume, no container may have been able to write to any other new
+// volume of its driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
 	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]
@@ -259,7 +260,7 @@ func (c *Check) violation(u Use, expected string, found content) {
 		u.Pod, u.Name, u.Path, u.Node, expected, found))
 }
 
-// The forms of verdicts on data: it is not there, or the daemon that serves it has exited.
+// The forms of verdicts on data: it is missing, or the daemon that serves it has exited.
 const (
 	lost       verdict.Form = "data lost"
 	daemonDied verdict.Form = "data lost, as the FUSE daemon of the volume has exited"
@@ -282,7 +283,7 @@ func Advice(v verdict.Verdict) string {
 	return ""
 }
 
-// DaemonDied reports whether a verdict says that the daemon of a volume has exited.
+// DaemonDied reports whether a verdict is that the daemon of a volume has exited.
 func DaemonDied(v verdict.Verdict) bool { return v.Form == daemonDied }
 
 // report reports a violation, once for each pod and volume.
@@ -299,8 +300,8 @@ func (c *Check) say(u Use, v verdict.Verdict, text string) {
 	c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(v.Form), verdict.Quoted(text))))
 }
 
-// ownContent is a machine with volumes that have content of their own, which no other machine
-// shows: a machine in memory, except for its storages.
+// ownContent is a machine with separate volume content that no other machine shows: a machine in
+// memory, except for its storages.
 type ownContent interface{ IsShared(path string) bool }
 
 // place returns the node of the volume's content if each node has separate content; otherwise it is

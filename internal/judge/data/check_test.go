@@ -50,7 +50,7 @@ func TestWrittenDataIsReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*node)
-		want string // of the report; empty: none
+		want string // of the report; empty if there is none
 	}{
 		{"the same volume again", func(n *node) {
 			n.unpublish("a")
@@ -127,7 +127,7 @@ func TestWrittenDataIsReadAgain(t *testing.T) {
 	}
 }
 
-// A read-only publish of a volume is for the pod that has asked for it alone.
+// A read-only publication of a volume affects only the pod that has requested it.
 func TestAVolumeThatIsAskedForToWriteToItStaysWritable(t *testing.T) {
 	wrote := func(n *node) {
 		n.publish("a", "v", false)
@@ -187,7 +187,7 @@ func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
 	assert.Empty(t, n.got)
 }
 
-// A volume may have anything in it; a link out of it is not followed.
+// A volume may contain anything; a link that leads out of it is not followed.
 func TestALinkInTheVolumeIsNotFollowed(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)
@@ -230,7 +230,7 @@ func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
 }
 
 // Given a volume with a FUSE daemon that has exited, when a pod reads it, then the verdict names
-// the daemon and helps with it.
+// the daemon and has advice about it.
 func TestAnExitedDaemonIsNamed(t *testing.T) {
 	found := unreadable(&fs.PathError{Op: "open", Path: "/x", Err: syscall.ENOTCONN})
 	assert.True(t, found.daemonDied)

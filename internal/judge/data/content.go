@@ -23,8 +23,8 @@ const BlockBytes = 4096
 
 // content is the content at the path where a volume is published.
 type content struct {
-	there      bool   // a volume is there, whatever is on it
-	empty      bool   // nothing is where data would be, so it can be written there
+	there      bool   // a volume exists, with any content
+	empty      bool   // there is nothing at the place of the data, so it can be written
 	volume     string // the volume in the content, empty for none
 	generation int
 	problem    string // why there is no data
@@ -70,7 +70,8 @@ func parse(data []byte) content {
 	return content{there: true, generation: generation, volume: volume}
 }
 
-// VolumeIn returns the volume to which a container wrote a file with this start; empty if none did.
+// VolumeIn returns the volume to which a container wrote a file with this beginning; empty if none
+// did.
 func VolumeIn(start []byte) string { return parse(start).volume }
 
 // look reads the content of a published volume.
@@ -134,7 +135,7 @@ func put(u Use, generation int) error {
 	return u.Machine.WriteStart(u.Path, sector)
 }
 
-// putFile writes the file durably: a snapshot that is taken now has it.
+// putFile writes the file durably, so that a snapshot taken now contains it.
 func putFile(u Use, data []byte) error {
 	return u.Machine.WriteVolumeFile(u.Path, FileName, data, 0o644)
 }

@@ -2,15 +2,15 @@ package data
 
 import "time"
 
-// Copy is an attempt to make a volume out of another, or a snapshot of one. A driver may have made
-// the copy although the attempt failed, and may answer the next attempt with it.
+// Copy is an attempt to create a volume from another one, or a snapshot of a volume. A driver may
+// have created the copy although the attempt failed, and may answer the next attempt with it.
 type Copy struct {
 	Name string // of the request, the same in each attempt
 	From Volume
 }
 
-// origin is the source of a copy: content of a volume, of one of some generations. The zero origin
-// is content that is not known.
+// origin is the source of a copy: the content of a volume in one of some generations. The zero
+// origin is content that is not known.
 type origin struct {
 	volume         string
 	oldest, newest int
@@ -19,9 +19,9 @@ type origin struct {
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
 
-// attempted notes an attempt that began at a time and has ended, with any result. The copy may have
-// the source's content. If the source was written to meanwhile, it is unknown which content that
-// is.
+// attempted records an attempt with its start time, after its end with any result. The copy may
+// have the source's content. If the source was written meanwhile, it is unknown which of the
+// contents the copy has.
 func (c *Check) attempted(copied Copy, began time.Duration) {
 	now := c.contentOf(copied.From)
 	if r, _ := c.written[copied.From].Find(""); r.since > began {

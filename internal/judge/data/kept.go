@@ -21,15 +21,15 @@ const (
 	keptLink = "link"
 )
 
-// The mode and the owner that the file gets. fsGroup changes the group and the group's permissions,
-// which are not compared.
+// The mode and the owner of the file. fsGroup changes the group and the group's permissions, so
+// these are not compared.
 const (
 	keptMode     = fs.FileMode(0o751)
 	comparedMode = fs.FileMode(0o707)
 	keptOwner    = 1234
 )
 
-// keptContent is larger than 64 KiB, the usual buffer with which programs copy files.
+// keptContent is larger than 64 KiB, the usual buffer size of programs that copy files.
 var keptContent = bytes.Repeat([]byte("kept by csisim\n"), 4500)
 
 // keeper is a machine with volumes that may keep symbolic links, modes and owners.
@@ -42,8 +42,8 @@ type keeper interface {
 	Lstat(path string) (fs.FileInfo, error)
 }
 
-// kept is the part of the directory that a volume keeps. File systems without symbolic links, modes
-// or owners keep less of it.
+// kept is the part of the directory that a volume preserves. File systems without symbolic links,
+// modes or owners preserve less of it.
 type kept struct {
 	link  string      // the target of the link; empty if there is none
 	file  bool        // the file is there
@@ -70,8 +70,8 @@ func (c *Check) Began(call *trace.Event) {
 	}
 }
 
-// plant makes the directory in a new volume, once, and remembers which part of it the volume has
-// kept.
+// plant creates the directory in a new volume, once, and records the part of it that the volume has
+// preserved.
 func (c *Check) plant(u Use) {
 	m, can := u.Machine.(keeper)
 	if !c.made[u.Volume] || place(u) != "" || volume.IsInlineHandle(u.Volume.Handle) {
@@ -119,13 +119,14 @@ func isWhole(m keeper, u Use) bool {
 	return err != nil || bytes.Equal(content, keptContent)
 }
 
-// isClear reports whether an error says that there is no such file or link.
+// isClear reports whether an error means that the file or link does not exist.
 func isClear(err error) bool {
 	return err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.EINVAL)
 }
 
-// compareKept compares a copy with the volume that it is of. A copy without the link or the file
-// lacks data; of modes and owners some file systems keep a part only, so these are remarks.
+// compareKept compares a copy to its source volume. A copy without the link or the file lacks data.
+// Differences in modes and owners are remarks, because some file systems preserve only a part of
+// them.
 func (c *Check) compareKept(u Use, source string) {
 	m, can := u.Machine.(keeper)
 	was := c.kept[source]

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A copy keeps the files and links of its source. File systems without symbolic links, modes or
-// owners keep less.
+// A copy preserves the files and links of its source. File systems without symbolic links, modes or
+// owners preserve less.
 func TestACopyKeepsWhatItsSourceKept(t *testing.T) {
 	whole := kept{link: keptFile, file: true, whole: true, mode: 0o751, uid: uint32(os.Getuid()), sure: true}
 	without := func(change func(*kept)) kept {

@@ -12,10 +12,11 @@ type marked interface {
 	WritePart(path string, offset int64, data []byte) error
 }
 
-// markContent is a block in the middle of a device: a copy has more than the first blocks.
+// markContent is a block in the middle of a device, because a copy must have more than the first
+// blocks.
 var markContent = bytes.Repeat([]byte("marked by csisim"), BlockBytes/16)
 
-// mark writes to the middle of the device of a new volume, once, and remembers where.
+// mark writes once to the middle of a new volume's device, and records the place.
 func (c *Check) mark(u Use) {
 	m, can := u.Machine.(marked)
 	if !can || c.marks[u.Volume.String()] != 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// imaged is a machine on which files stand for block devices.
+// imaged is a machine with files in place of block devices.
 type imaged struct{ *machine.Disk }
 
 func (i imaged) DeviceBytes(path string) (int64, error) {
@@ -26,7 +26,7 @@ func TestACopyOfADeviceHasMoreThanItsFirstBlocks(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {
 		name  string
-		bytes int // of the source that the copy has
+		bytes int // generation of the source that the copy has
 		lost  bool
 	}{
 		{"all of it", size, false},

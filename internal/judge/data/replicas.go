@@ -3,7 +3,7 @@ package data
 // Replica is the known state of a volume that is replicated between this check's cluster and
 // another one.
 type replica struct {
-	demoted  uint64 // when it was demoted last; 0 while it is primary
+	demoted  uint64 // time of its last demotion; 0 while it is primary
 	synced   int    // the generation that the copy has at least
 	reported int    // the generation when the last synchronization was reported
 	sync     string // that one
@@ -16,8 +16,8 @@ func (c *Check) Demoted(v Volume, at uint64) {
 	c.replicas[v] = r
 }
 
-// Reported notes the last synchronization that a driver reports of a primary: if it is a new one,
-// the content at the report before has been copied.
+// Reported records the last synchronization that a driver reports for a primary. If it is a new
+// one, the content at the previous report has been copied.
 func (c *Check) Reported(v Volume, sync string) {
 	r := c.replicas[v]
 	if sync != "" && sync != r.sync {
@@ -29,8 +29,9 @@ func (c *Check) Reported(v Volume, sync string) {
 	c.replicas[v] = r
 }
 
-// Promoted notes that a copy may be written here. It has content of the other cluster, at least as
-// new as the last known copy. A volume that was primary here last goes on with its own content.
+// Promoted records that a copy may be written here. It has the content of the other cluster, at
+// least as new as the last known copy. If the volume was last primary here, it keeps its own
+// content.
 func (c *Check) Promoted(v Volume, other *Check) {
 	own, its := c.replicas[v], other.replicas[v]
 	content := other.contentOf(v)

@@ -36,7 +36,7 @@ func TestAPromotedCopyHasTheDataOfTheOtherSide(t *testing.T) {
 		name string
 		do   func(*pair)
 		read content
-		want string // of the report; empty: none
+		want string // of the report; empty if there is none
 	}{
 		{"all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 3)), ""},
 		{"less than all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 2)), "expected generation 3"},
@@ -68,7 +68,7 @@ func TestAPromotedCopyHasTheDataOfTheOtherSide(t *testing.T) {
 	}
 }
 
-// A side that was primary last keeps its content, whatever the content of the other one.
+// The side that was last primary keeps its content, whatever the other side has.
 func TestAVolumeThatWasPrimaryHereLastStaysAsItIs(t *testing.T) {
 	for name, do := range map[string]func(*pair){
 		"it was never demoted": func(*pair) {},

@@ -9,22 +9,22 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// The forms of remarks on volumes that were mounted again over a dead mount: it may propagate to
-// running containers, but not to the files that they have open.
+// The forms of remarks on volumes that were mounted again over a dead mount. The new mount may
+// propagate to running containers, but not to their open files.
 const (
 	remounted verdict.Form = "running containers see a new mount only with mountPropagation: HostToContainer"
 	openFiles verdict.Form = "files that running containers have open end with the FUSE daemon"
 )
 
-// keepView keeps the volume as the containers have it that start now.
+// keepView keeps the volume as the starting containers see it.
 func keepView(u Use) {
 	if m, can := u.Machine.(machine.Views); can && !u.Block {
-		_ = m.KeepView(u.Path) // one that cannot be kept is read at its path only
+		_ = m.KeepView(u.Path) // a volume that cannot be kept is read only at its path
 	}
 }
 
-// inContainers reports whether the running containers have the volume that its path shows: a mount
-// made after their start is not theirs, unless it covers the old one and propagates to them.
+// inContainers reports whether the running containers have the volume at its path. They do not have
+// a mount made after their start, unless it covers the old one and propagates to them.
 func (c *Check) inContainers(u Use, wrote record) bool {
 	m, can := u.Machine.(machine.Views)
 	if !can || u.Block {

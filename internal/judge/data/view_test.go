@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// viewing is a machine on which running containers have a volume of their own.
+// viewing is a machine on which running containers have a separate view of a volume.
 type viewing struct {
 	*machine.Memory
 	view machine.View
@@ -22,7 +22,7 @@ func (*viewing) CloseViews(string) error               { return nil }
 
 // Given a pod that has written to its volume. When the volume is mounted again, then it is lost for
 // running containers unless the new mount covers the dead one. Then a remark says whether all of
-// them see the new mount, or just lose their open files.
+// them have the new mount, or only lose their open files.
 func TestRunningContainersHaveTheMountOfTheirStart(t *testing.T) {
 	for _, test := range []struct {
 		name       string

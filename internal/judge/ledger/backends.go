@@ -52,8 +52,8 @@ func (a *accountant) nodeIDOf(driver, node string) string {
 	return node
 }
 
-// backend enters the volumes, attachments and snapshots of a driver that no object accounts for. It
-// uses the driver's lists or, without a list, its answers.
+// backend enters the unaccounted volumes, attachments and snapshots of a driver. It uses the
+// driver's lists or, if there is none, its answers.
 func (a *accountant) backend(d *Backend) {
 	held, err := d.Holds()
 	if err != nil {
@@ -138,7 +138,7 @@ func (a *accountant) hasVolume(driver, handle string) bool {
 	return false
 }
 
-// isWanted reports whether a volume without a PersistentVolume is about to get one, or is an inline
+// isWanted reports whether a volume without a PersistentVolume will soon get one, or is an inline
 // volume of an existing pod.
 func (a *accountant) isWanted(d *Backend, v HeldVolume) bool {
 	if made := a.history.Creation(d.Driver, "CreateVolume", v.ID); made != nil && a.claimWaits(VolumeName(made)) {
@@ -155,8 +155,8 @@ func (a *accountant) isWanted(d *Backend, v HeldVolume) bool {
 	return false
 }
 
-// claimWaits reports whether a claim is there for which a volume of the name is
-// made, and that is not bound yet.
+// claimWaits reports whether there is an unbound claim for which a volume with the name is being
+// created.
 func (a *accountant) claimWaits(name string) bool {
 	for pvc := range store.List[*corev1.PersistentVolumeClaim](a.Store, "") {
 		if name == "pvc-"+strings.ToLower(string(pvc.UID)) {
@@ -166,8 +166,8 @@ func (a *accountant) claimWaits(name string) bool {
 	return false
 }
 
-// nodesByID returns the nodes that a node id may denote: a plugin on the node uses the id, or an
-// attachment to the node names it, since a program chooses its id.
+// nodesByID returns the nodes that a node id may denote. A program chooses its id, so the id comes
+// from the plugin on the node, or from an attachment to the node.
 func (a *accountant) nodesByID(d *Backend) map[string][]string {
 	nodes := map[string][]string{}
 	add := func(id, node string) {
@@ -188,7 +188,7 @@ func (a *accountant) nodesByID(d *Backend) map[string][]string {
 	return nodes
 }
 
-// attachmentKnown reports whether a VolumeAttachment exists to one of the nodes that a node id may
+// attachmentKnown reports whether a VolumeAttachment exists for one of the nodes that a node id may
 // denote.
 func (a *accountant) attachmentKnown(d *Backend, handle, nodeID string, nodes []string) bool {
 	for _, node := range nodes {

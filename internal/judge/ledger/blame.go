@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// OnNode blames for something at a path of a node. made is the call in which it was first seen, nil
-// if nothing was seen.
+// OnNode assigns the blame for a thing at a path of a node. made is the call in which it first
+// appeared; nil if it was not observed.
 func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 	on := func(field protoreflect.Name, is func(string) bool) func(*trace.Event) bool {
 		return func(call *trace.Event) bool { return call.Node == e.Node && is(text(call.Request, field)) }
@@ -32,7 +32,7 @@ func (h *History) OnNode(e *Entry, place Place, made *trace.Event) {
 	h.forgottenPublish(e, place)
 }
 
-// InCall blames for something that a call made and that only its driver has a record of: a loop
+// InCall assigns the blame for a thing that a call made and that only its driver knows: a loop
 // device, a mount or a process outside the kubelet's directory.
 func (h *History) InCall(e *Entry, made *trace.Event) {
 	e.Made = h.inStep(made)
@@ -48,19 +48,19 @@ func (h *History) InCall(e *Entry, made *trace.Event) {
 	}
 }
 
-// ofController blames for an object that a controller plugin keeps in its backend.
+// ofController assigns the blame for an object that a controller plugin keeps in its backend.
 func (h *History) ofController(e *Entry, make, driver, sidecar string, about func(*trace.Event) bool) {
 	h.blame(e, make, nil, func(call *trace.Event) bool { return call.Driver == driver && about(call) })
 	h.litterOf(e, sidecar+"/"+driver)
 }
 
-// Volume fills in the calls of a volume that a backend has. name is the name in CreateVolume, empty
-// if the backend does not list it.
+// Volume adds the calls about a volume in a backend. name is the name in CreateVolume; empty if the
+// backend does not list it.
 func (h *History) Volume(e *Entry, driver, id, name string) {
 	h.created(e, "CreateVolume", driver, "csi-provisioner", "volume_id", id, name)
 }
 
-// Snapshot blames for a snapshot that a backend has, alone or in a group.
+// Snapshot assigns the blame for a snapshot in a backend, alone or in a group.
 func (h *History) Snapshot(e *Entry, driver, id string) {
 	if group := h.groupOf(driver, id); group != "" {
 		h.GroupSnapshot(e, driver, group)
@@ -93,8 +93,8 @@ func (h *History) groupOf(driver, snapshot string) string {
 	return ""
 }
 
-// created looks for the call that answered the id. An answer that was lost names
-// none: then it is a call without an answer.
+// created looks for the call that answered the id. A lost answer names none; then the call counts
+// as one without an answer.
 func (h *History) created(e *Entry, make, driver, sidecar string, field protoreflect.Name, id, name string) {
 	answered := h.Creation(driver, make, id) != nil
 	h.ofController(e, make, driver, sidecar, func(call *trace.Event) bool {
@@ -112,7 +112,7 @@ func (h *History) created(e *Entry, make, driver, sidecar string, field protoref
 		h.blame(e, "NodePublishVolume", nil, func(call *trace.Event) bool {
 			return call.Driver == driver && text(call.Request, "volume_id") == id
 		})
-		if e.Made == nil { // every call that could have made it was answered with another volume
+		if e.Made == nil { // every call that could have created it was answered with another volume
 			e.Undo, e.Undone = "", nil
 		}
 	}
@@ -151,8 +151,9 @@ func attaches(id, nodeID string) func(*trace.Event) bool {
 	}
 }
 
-// Created returns the ids of the volumes, snapshots or groups of snapshots in a driver's answers to
-// calls of the method, without those that it has deleted since, according to its answers.
+// Created returns the ids of the volumes, snapshots or group snapshots in a driver's answers to
+// calls of the method. It leaves out those that the driver has deleted since, according to its
+// answers.
 func (h *History) Created(driver, make string) []string {
 	var ids []string
 	field := map[string]protoreflect.Name{

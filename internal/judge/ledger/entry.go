@@ -1,7 +1,7 @@
-// Package ledger looks for things that are left behind, such as mounts and volumes, and for mounts
-// that drivers removed although they were not their own. It finds the call that made a thing and
-// the call that should have removed it. [Look] reads the cluster, a [Watch] follows its calls, and
-// the blame is a function of the trace.
+// Package ledger looks for leftovers, such as mounts and volumes, and for foreign mounts that
+// drivers removed. It finds the call that created a leftover and the call that should have removed
+// it. [Look] reads the cluster, a [Watch] follows its calls, and the blame is a function of the
+// trace.
 package ledger
 
 import (
@@ -37,7 +37,7 @@ const (
 	Fence            Kind = "fence"          // in a driver's backend
 )
 
-// Entry is one thing that exists although no object of the cluster accounts for it.
+// Entry is a thing for which no object of the cluster accounts.
 type Entry struct {
 	Kind Kind
 	Name string
@@ -45,10 +45,10 @@ type Entry struct {
 	Node string
 	// Detail describes the thing further.
 	Detail string
-	// Made is the event that made it, nil if unknown.
+	// Made is the event that created it; nil if unknown.
 	Made *StepEvent
-	// Undo is the CSI call that should have removed it, and Undone the call that was made, nil if
-	// none was.
+	// Undo is the CSI call that should have removed it, and Undone the call that was made; nil if
+	// there was none.
 	Undo   string
 	Undone *StepEvent
 	// Litter is the reason if Kubernetes itself caused the leak; empty if it did not.
@@ -108,7 +108,8 @@ func (d StepEvent) method() string {
 	return ""
 }
 
-// name is the first word for the cause: the short method of a call, the kubelet, or a component.
+// name is the first word for the cause: the short name of a call's method, the kubelet, or a
+// component.
 func (d StepEvent) name() string {
 	switch d.Event.Kind {
 	case trace.Call:
@@ -161,7 +162,7 @@ func seconds(d time.Duration) string {
 const leftBehind verdict.Form = "left behind"
 
 // Verdict returns the verdict on the entry. The driver is to blame unless the call that removes the
-// thing is missing, or a fault answered it in the driver's place.
+// thing is missing, or a fault answered the call in place of the driver.
 func (e Entry) Verdict() verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.LeftBehind, Form: leftBehind, Kind: string(e.Kind), Undo: e.Undo, Node: e.Node, Found: []string{e.Name}}
 	name := verdict.Say("%s: %s", verdict.Kept(leftBehind), verdict.Kept(e.Kind))
@@ -189,8 +190,8 @@ func (e Entry) Verdict() verdict.Verdict {
 	return v
 }
 
-// culprit returns the call that should have removed the thing or, if it is missing, the event that
-// made it.
+// culprit returns the call that should have removed the thing. If that call is missing, it returns
+// the event that created the thing.
 func (e Entry) culprit() *trace.Event {
 	switch {
 	case e.Undone != nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// fences enters address ranges that a driver keeps off its storage although no NetworkFence
+// fences enters address ranges that a driver fences off its storage although no NetworkFence
 // requests it any more. It is the driver's fault if it received a call to unfence.
 func (a *accountant) fences(b *Backend) {
 	if b.Fences == nil {
@@ -54,7 +54,7 @@ func (a *accountant) wantedFences() (all []string) {
 	return all
 }
 
-// Fence blames for an address range that a driver keeps off its storage.
+// Fence assigns the blame for an address range that a driver fences off its storage.
 func (h *History) Fence(e *Entry, driver, cidr string) {
 	h.blame(e, "FenceClusterNetwork", nil, func(call *trace.Event) bool {
 		return call.Driver == driver && slices.ContainsFunc(cidrsOf(call.Request), func(c *fence.CIDR) bool { return c.GetCidr() == cidr })

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// undoes maps the calls that make something to those that remove it.
+// undoes maps creating calls to the calls that remove their results.
 var undoes = map[string]string{
 	"CreateVolume":              "DeleteVolume",
 	"CreateSnapshot":            "DeleteSnapshot",
@@ -33,7 +33,7 @@ var changes = func() map[string]bool {
 
 // History holds the events of a trace that matter for blame.
 type History struct {
-	calls   []*trace.Event // those that make or remove something
+	calls   []*trace.Event // calls that create or remove something
 	changes []*trace.Event // of files, by kubelets
 	adds    []*trace.Event // of VolumeAttachments
 	deaths  []*trace.Event // faults and crashes
@@ -65,8 +65,8 @@ func Read(events []*trace.Event) *History {
 	return h
 }
 
-// answered is a call as its driver saw it: it succeeded, although its caller never received the
-// answer.
+// answered is a call with the result that its driver saw: success, although its caller never
+// received the answer.
 func (h *History) answered(lost *trace.Event) *trace.Event {
 	call, site := *lost, *lost.Site
 	site.Kind, call.Site = trace.Call, &site
@@ -97,7 +97,7 @@ func (h *History) inStep(e *trace.Event) *StepEvent {
 	return d
 }
 
-// blame fills in two calls of an entry: the call that made it, and the call that should have undone
+// blame adds two calls to an entry: the call that created it, and the call that should have undone
 // it. made is the first of them if it was observed. about selects the calls of the entry.
 func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*trace.Event) bool) {
 	undo := undoes[make]
@@ -127,7 +127,7 @@ func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*tr
 func (h *History) changed(e *Entry) *trace.Event {
 	for _, change := range slices.Backward(h.changes) {
 		bound := change.Method == "bind mount"
-		if change.Method == "loop device on" { // it makes nothing of that name
+		if change.Method == "loop device on" { // it creates nothing with that name
 			continue
 		}
 		if change.Node == e.Node && change.Name == e.Name && bound == (e.Kind == Mount) && !strings.HasPrefix(change.Method, "remove") {
@@ -137,7 +137,7 @@ func (h *History) changed(e *Entry) *trace.Event {
 	return nil
 }
 
-// died is the last time, after an event, that one of the named died.
+// died is the last end of a named component after an event.
 func (h *History) died(after *StepEvent, who func(*trace.Event) bool) *trace.Event {
 	for _, e := range slices.Backward(h.deaths) {
 		if (after == nil || e.Seq > after.Event.Seq) && who(e) {
@@ -163,7 +163,7 @@ func text(m proto.Message, name protoreflect.Name) string {
 	return m.ProtoReflect().Get(field).String()
 }
 
-// volumeOf returns the volume of a call: its id or, if it has yet to be made, its name.
+// volumeOf returns the volume of a call: its id or, if it is not created yet, its name.
 func volumeOf(call *trace.Event) string {
 	if id := text(call.Request, "volume_id"); id != "" {
 		return id
@@ -171,8 +171,7 @@ func volumeOf(call *trace.Event) string {
 	return text(call.Request, "name")
 }
 
-// subject returns the id of the object that a call made or was about; its name if no answer has the
-// id.
+// subject returns the id of the object of a call, or its name if no answer has the id.
 func (h *History) subject(call *trace.Event) string {
 	if id := createdID(call); id != "" {
 		return id
@@ -215,14 +214,14 @@ func VolumeOf(call *trace.Event) string {
 // VolumeName is the name that a call wanted a new volume to have.
 func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
 
-// Makes reports whether a call makes something, and does not remove it.
+// Makes reports whether a call creates something instead of removing it.
 func Makes(call *trace.Event) bool { return Undo(call.Method) != "" }
 
 // Undo returns the call that undoes a call, as DeleteVolume for Controller/CreateVolume; empty if
 // none does.
 func Undo(method string) string { return undoes[method[strings.LastIndexByte(method, '/')+1:]] }
 
-// IDOf is the id of the volume that was made under a name, empty if none was.
+// IDOf is the id of the volume that was created under a name; empty if there is none.
 func (h *History) IDOf(name string) string {
 	for _, call := range h.calls {
 		if method(call) == "CreateVolume" && succeeded(call) && VolumeName(call) == name {

@@ -7,10 +7,10 @@ type Backend struct {
 	Before Holdings
 	// Holds requests its present contents from the driver.
 	Holds func() (Holdings, error)
-	// Fences requests the address ranges that the driver keeps off its storage; nil if it fences
-	// nothing.
+	// Fences requests the address ranges that the driver fences off its storage; nil if it does not
+	// fence.
 	Fences func() ([]string, error)
-	// NodeID is the id that a node has in the driver, and IDs are all that may mean it.
+	// NodeID is a node's id in the driver, and IDs are all ids that may denote the node.
 	NodeID func(node string) string
 	IDs    func(node string) []string
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Ledger holds the things that exist although no pod, claim, volume or attachment accounts for
-// them.
+// Ledger holds the things for which no pod, claim, volume or attachment accounts.
 type Ledger struct {
 	// Leaks are things that a component failed to remove.
 	Leaks []Entry
-	// Litter holds the things that Kubernetes itself leaves behind with any driver, and those that
+	// Litter holds things that Kubernetes itself leaves behind with any driver, and things that
 	// could not be removed yet.
 	Litter []Entry
 	// Unseen lists the things that could not be looked at, with the reasons.
@@ -24,8 +23,8 @@ type Ledger struct {
 // Cluster is the cluster to examine.
 type Cluster struct {
 	Store *store.Store
-	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil without
-	// one.
+	// Elsewhere is the store of another cluster to which drivers replicate volumes; nil if there is
+	// none.
 	Elsewhere *store.Store
 	Trace     *trace.Recorder
 	// Watch has followed the calls of the run.
@@ -48,9 +47,9 @@ type Node struct {
 	Kubelet bool // one runs there
 }
 
-// Look looks, at this point, for things that should not exist any more: mounts and directories and
-// processes on nodes, loop devices, VolumeAttachments, and contents of drivers' backends. It costs
-// no virtual time and leaves no trace.
+// Look searches, at this point, for leftovers: mounts, directories and processes on nodes, loop
+// devices, VolumeAttachments, and contents of drivers' backends. It takes no virtual time and does
+// not appear in the trace.
 func Look(c Cluster) Ledger {
 	a := &accountant{Cluster: c, history: Read(c.Trace.Events()), needs: c.needs()}
 	for _, n := range c.Nodes {
@@ -77,8 +76,8 @@ func Look(c Cluster) Ledger {
 	return a.found
 }
 
-// byBlame puts first the entries that a call failed to remove: these may be the reason for missing
-// calls.
+// byBlame sorts the entries that a call failed to remove first, because they may be the reason for
+// missing calls.
 func byBlame(x, y Entry) int {
 	never := func(e Entry) int {
 		if e.Undone == nil {

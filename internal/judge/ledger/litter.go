@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// last returns the newer of two events: the one that made an entry, and the call that should have
-// undone it.
+// last returns the newer of two events: the one that created an entry, and the call that should
+// have undone it.
 func (e *Entry) last() *StepEvent {
 	if e.Undone != nil {
 		return e.Undone
@@ -17,11 +17,11 @@ func (e *Entry) last() *StepEvent {
 	return e.Made
 }
 
-// kubeletsLitter notes that the kubelet died before it had removed everything: after a restart it
-// finds only volumes that a pod's directory shows. K-RECON-1, K-RECON-2
+// kubeletsLitter marks entries that exist because the kubelet was killed before it had removed
+// everything. After a restart it finds only volumes with a pod directory. K-RECON-1, K-RECON-2
 func (h *History) kubeletsLitter(e *Entry, place Place) {
 	if e.SaidToBeGone() && !place.Kubelet {
-		return // the driver said that it was gone
+		return // the driver had reported its removal
 	}
 	death := h.died(e.last(), func(f *trace.Event) bool {
 		return f.Node == e.Node && (f.Is(trace.Kubelet, trace.Killed) || f.Is(trace.Power, trace.Lost))
@@ -31,7 +31,8 @@ func (h *History) kubeletsLitter(e *Entry, place Place) {
 	}
 }
 
-// litterOf notes that a controller died before it had called for the removal.
+// litterOf marks entries that exist because a controller was killed before it had requested the
+// removal.
 func (h *History) litterOf(e *Entry, who string) {
 	if e.Litter != "" || e.SaidToBeGone() {
 		return
@@ -43,14 +44,14 @@ func (h *History) litterOf(e *Entry, who string) {
 	}
 }
 
-// wrappedProbe is the kubelet's message about a mount that failed because the request for the
-// driver's capabilities failed. That request precedes NodePublishVolume, and an earlier
-// NodePublishVolume may have had any outcome.
+// wrappedProbe is the kubelet's message about a mount that failed because of the request for the
+// driver's capabilities. That request precedes NodePublishVolume, and an earlier NodePublishVolume
+// may have had any outcome.
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 
-// forgottenPublish notes that the kubelet had no outcome of NodePublishVolume, and then treated the
-// failure of a probe as final: it never unpublishes, and its own files about the volume remain.
-// K-RACE-23, K-TRACE-8
+// forgottenPublish marks entries for which the kubelet had no outcome of NodePublishVolume and then
+// treated a failed probe as final. It never unpublishes such a volume, and its own files about the
+// volume remain. K-RACE-23, K-TRACE-8
 func (h *History) forgottenPublish(e *Entry, place Place) {
 	if e.Litter != "" || e.Undone != nil {
 		return

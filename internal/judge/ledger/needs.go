@@ -33,7 +33,7 @@ func (c *Cluster) needs() needs {
 		if name == "" {
 			continue
 		}
-		// A node with a machine that is not looked at, such as a real one.
+		// A node with a machine that is not examined, such as a real one.
 		if all[name] == nil {
 			all[name] = newNeed()
 		}
@@ -75,8 +75,8 @@ func (n *need) use(pv *corev1.PersistentVolume) {
 	}
 }
 
-// accountsFor reports whether a place is that of a pod of the node, or of a volume
-// that such a pod uses. Mounts are needed only by pods that may still run.
+// accountsFor reports whether a place belongs to a pod of the node, or to a volume that such a pod
+// uses. Mounts are needed only by pods that may still run.
 func (n *need) accountsFor(p Place, mount bool) bool {
 	switch {
 	case p.Pod != "" && mount:

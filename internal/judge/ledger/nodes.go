@@ -10,7 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// mounts enters the mounts of a machine that no pod needs; n is nil for the control plane's.
+// mounts enters the mounts of a machine that no pod needs. n is nil for the control plane's
+// machine.
 func (a *accountant) mounts(m machine.Machine, n *Node) {
 	table, err := m.Mounts()
 	if err != nil {
@@ -27,7 +28,7 @@ func (a *accountant) mounts(m machine.Machine, n *Node) {
 			if !a.needs[n.Name].accountsFor(place, true) {
 				a.enter(e, place, made, n)
 			}
-		case made != nil && !a.inUse(made): // mounts that no call has made are the driver's own
+		case made != nil && !a.inUse(made): // mounts that no call has made belong to the driver
 			a.history.InCall(&e, made)
 			a.add(e)
 		}
@@ -43,8 +44,8 @@ func (a *accountant) enter(e Entry, place Place, made *trace.Event, n *Node) {
 	a.add(e)
 }
 
-// inUse reports whether the volume that a call was about is still needed: on the
-// call's node or, if a controller plugin was called, at all.
+// inUse reports whether a call's volume is still needed: on the call's node or, for a controller
+// plugin, on any node.
 func (a *accountant) inUse(call *trace.Event) bool {
 	id := VolumeOf(call)
 	if n := a.needs[call.Node]; n != nil {
@@ -53,8 +54,7 @@ func (a *accountant) inUse(call *trace.Event) bool {
 	return Makes(call) && a.hasVolume(call.Driver, id)
 }
 
-// directories enters the remains in the directories in which the kubelet keeps those of pods and
-// volumes.
+// directories enters the leftovers in the kubelet's directories for pods and volumes.
 func (a *accountant) directories(n *Node) {
 	w := &litterWalk{accountant: a, node: n, mounted: map[string]bool{}}
 	if table, err := n.Machine.Mounts(); err == nil {
@@ -91,8 +91,8 @@ func (w *litterWalk) walk(dir string) {
 	}
 }
 
-// leaves enters the files, staging and target directories below name, which is
-// left over. It reports whether there was any, or a mount.
+// leaves enters the files, staging and target directories below the leftover name. It reports
+// whether there was any, or a mount.
 func (w *litterWalk) leaves(name string) bool {
 	info, err := w.node.Machine.Lstat(name)
 	if err != nil || w.mounted[name] {

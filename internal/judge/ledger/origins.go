@@ -9,21 +9,21 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Origins remembers in which call each mount and loop device was first seen.
+// Origins records in which call each mount and loop device first appeared.
 type Origins struct {
 	seen   map[string]map[string]*trace.Event // by scope and key
 	recent []*trace.Event
 }
 
-// Thing is a mount, a loop device or the like. Key identifies it, Text may contain names of
-// volumes and paths, and Parent is the key of the thing that made it, or empty.
+// Thing is a mount, a loop device or the like. Key identifies it. Text may contain names of volumes
+// and paths. Parent is the key of the thing that created it, or empty.
 type Thing struct{ Key, Text, Parent string }
 
-// maxRecent is the number of calls that may have made a new thing. A call that was cut off is among
-// them for a while: its driver may finish it.
+// maxRecent is the number of recent calls that may have created a new thing. They include an
+// interrupted call for a while, because its driver may finish it.
 const maxRecent = 16
 
-// NewOrigins has seen nothing yet.
+// NewOrigins returns Origins without any observations.
 func NewOrigins() *Origins { return &Origins{seen: map[string]map[string]*trace.Event{}} }
 
 // Began takes notice of a call.
@@ -34,10 +34,10 @@ func (s *Origins) Began(call *trace.Event) {
 	}
 }
 
-// Saw notes all the things in a scope, such as the mounts of a node; node is empty for things
-// outside the nodes. New things were made in the call that has just ended, with two exceptions: the
-// text names the path or volume of another call, or an ancestor of the thing was there before.
-// Without a call they have no maker.
+// Saw records all things in a scope, such as the mounts of a node. node is empty for things outside
+// the nodes. New things come from the call that has just ended, with two exceptions: the text names
+// the path or volume of another call, or an ancestor of the thing existed before. Without a call
+// they have no origin.
 func (s *Origins) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	parents := map[string]string{}
 	for _, thing := range things {
@@ -56,7 +56,7 @@ func (s *Origins) Saw(scope, node string, things []Thing, ended *trace.Event) {
 	s.seen[scope] = now
 }
 
-// fromBefore returns the call in which a thing, or its nearest known ancestor, was seen before.
+// fromBefore returns the call in which a thing, or its nearest known ancestor, appeared before.
 func fromBefore(before map[string]*trace.Event, parents map[string]string, key string) (made *trace.Event, known bool) {
 	made, known = before[key]
 	for range len(parents) { // each of them once
@@ -69,7 +69,7 @@ func fromBefore(before map[string]*trace.Event, parents map[string]string, key s
 	return made, known
 }
 
-// MadeIn is the call in which a thing was first seen; nil if it was none.
+// MadeIn is the call in which a thing first appeared; nil if there is none.
 func (s *Origins) MadeIn(scope, key string) *trace.Event { return s.seen[scope][key] }
 
 func (s *Origins) maker(thing Thing, node string, ended *trace.Event) *trace.Event {

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A driver's daemon may start others while a call is under way: they are the daemon's, not the
-// call's.
+// A driver's daemon may start other processes during a call. They belong to the daemon, not to the
+// call.
 func TestAProcessBelongsToTheCallOfItsParent(t *testing.T) {
 	stage, publish := trace.Entry{Kind: trace.Call}.Event(), trace.Entry{Kind: trace.Call}.Event()
 	s := ledger.NewOrigins()

@@ -11,7 +11,7 @@ import (
 // Dir is the directory of a kubelet, by the path that the kubelet uses.
 type Dir string
 
-// Directories of the kubelet in which volumes and pods have theirs. K-PATH-3 to K-PATH-5
+// Directories of the kubelet that contain those of volumes and pods. K-PATH-3 to K-PATH-5
 const (
 	pods    = "/pods"
 	plugin  = "/plugins/" + volume.Plugin
@@ -23,7 +23,7 @@ func (d Dir) podsDir() string   { return string(d) + pods }
 func (d Dir) pluginDir() string { return string(d) + plugin }
 func (d Dir) blockDir() string  { return string(d) + block }
 
-// DirOf returns the directory of the kubelet that names a path of a volume or pod in it.
+// DirOf returns the kubelet directory that contains a path of a volume or pod.
 func DirOf(name string) Dir {
 	for _, dir := range []string{plugin, pods} {
 		if i := strings.Index(name, dir+"/"); i >= 0 {
@@ -37,23 +37,23 @@ func DirOf(name string) Dir {
 type Place struct {
 	// Pod is the UID of the pod that it belongs to.
 	Pod string
-	// Volume is the name of the PersistentVolume, or of an inline volume, and
-	// Handle the hash of the volume's handle: at most one of the two is known.
+	// Volume is the name of the PersistentVolume or inline volume, and Handle the hash of the
+	// volume's handle. At most one of the two is known.
 	Volume, Handle string
 	// Driver is known of staging directories of file systems.
 	Driver string
-	// Staging and Target are the paths that calls about it name. Beneath is set if
-	// it holds things of several calls.
+	// Staging and Target are the paths in calls about it. Beneath is set if it holds things of
+	// several calls.
 	Staging, Target, Beneath string
-	// Kubelet says that the kubelet makes it, and not the driver.
+	// Kubelet means that the kubelet creates it, not the driver.
 	Kubelet bool
-	// Container marks a termination log, or its directory: it stays as long as the directory of the
-	// pod. K-POD-16
+	// Container marks a termination log or its directory, which stays as long as the directory of
+	// the pod. K-POD-16
 	Container bool
 }
 
-// Owned reports whether the place belongs to a pod or a volume; other places remain without pods
-// and volumes.
+// Owned reports whether the place belongs to a pod or a volume. Other places exist independently of
+// them.
 func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle != "" }
 
 // IsShared reports whether places of different pods can lie below this one.

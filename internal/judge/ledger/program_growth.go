@@ -16,11 +16,11 @@ type Program struct {
 	Process      *machine.Process
 }
 
-// growth follows the lives of a driver's volumes. Whenever all things that the driver has made are
-// removed, its programs should hold no more than before. If a life ends with more than the one
-// before, its row grows by one.
+// growth follows the lives of a driver's volumes. Whenever everything that the driver has created
+// is removed, its programs should hold no more than before. If a life ends with more than the
+// previous one, its row grows by one.
 type growth struct {
-	made map[string]bool // things that calls have made and not removed
+	made map[string]bool // things that calls have created and not removed
 	held map[holding]*row
 }
 
@@ -30,29 +30,28 @@ type holding struct {
 	kind    Kind
 }
 
-// row counts the things that were held at the end of the last life, and the lives in a row that
-// ended with more.
+// row counts the things held at the end of the last life, and the successive lives that ended with
+// more.
 type row struct {
 	last, longer int
 	reported     bool
 }
 
-// growing describes the things that a program holds more of with each life of a volume, and the
+// growing describes the things of which a program holds more after each life of a volume, and the
 // call that ended the last life.
 type growing struct {
 	entry Entry
 	call  *trace.Event
 }
 
-// suspicious is the number of lives in a row that end with more than the one before. A program's
-// caches are full by then.
+// suspicious is the number of successive lives that end with more than the previous one. A
+// program's caches are full by then.
 const suspicious = 8
 
-// holdPatience is the wall time that a suspected program may take to release the things that it
-// holds.
+// holdPatience is the wall time in which a suspected program may release the things that it holds.
 const holdPatience = 2 * time.Second
 
-// lived takes notice of a call that has ended.
+// lived records the end of a call.
 func (w *Watch) lived(call *trace.Event) {
 	if !succeeded(call) {
 		return
@@ -66,7 +65,7 @@ func (w *Watch) lived(call *trace.Event) {
 		l.made[thing(method(call), call)] = true
 		return
 	}
-	for make, undo := range undoes { // any order: one is meant
+	for make, undo := range undoes { // any order: only one matches
 		if undo == method(call) {
 			delete(l.made, thing(make, call))
 		}
@@ -81,7 +80,7 @@ func (w *Watch) lived(call *trace.Event) {
 	}
 }
 
-// thing names the object that a call makes or removes, in the words of the call that makes it.
+// thing names the object that a call creates or removes, in the words of the creating call.
 func thing(make string, call *trace.Event) string {
 	switch make {
 	case "NodePublishVolume":
@@ -94,7 +93,7 @@ func thing(make string, call *trace.Event) string {
 	return make + " " + cmp.Or(createdID(call), text(call.Request, "volume_id"), text(call.Request, "snapshot_id"), text(call.Request, "group_snapshot_id"))
 }
 
-// weigh compares how much of a kind a program holds now, without any volume, with the time before.
+// weigh compares how much of a kind a program holds now, without any volume, to the time before.
 func (w *Watch) weigh(l *growth, p Program, kind Kind, now int, call *trace.Event) {
 	h := holding{p.Process, kind}
 	r := l.held[h]
@@ -122,7 +121,8 @@ func (h holding) now() []string {
 	return unreaped
 }
 
-// keepsMoreThan reports whether the program holds so many still when it has had time to let go.
+// keepsMoreThan reports whether the program still holds that many after it had time to release
+// them.
 func (h holding) keepsMoreThan(few int) bool {
 	for end := time.Now().Add(holdPatience); time.Now().Before(end); time.Sleep(holdPatience / 100) {
 		if len(h.now()) <= few {

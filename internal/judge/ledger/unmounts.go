@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Unmounts determines the call that removes a foreign mount: a mount of another volume, or one that
-// the kubelet has made. Machines are looked at before and after every call; those under way in
-// between are suspected.
+// Unmounts determines the call that removes a foreign mount: a mount of another volume, or one of
+// the kubelet. It checks machines before and after every call. The calls in progress between two
+// checks are suspected.
 type Unmounts struct{ machines map[string]*mounted }
 
-// Unmount is a mount that vanished although no call was to unmount it.
+// Unmount is a mount that vanished although no call had to unmount it.
 type Unmount struct {
 	Target string
 	Owner  string // in words
@@ -32,20 +32,19 @@ type Unmount struct {
 type mounted struct {
 	seen  View
 	calls []underWay
-	// settled has the calls that mounted something, by path, as long as no other call concerns the
-	// path.
+	// settled has the last mounting call by path, while no later call concerns the path.
 	settled map[string]*trace.Event
-	// uncertain are the paths of calls that were to undo something and have an outcome that is
-	// unknown to their caller: it may happen at any time.
+	// uncertain are the paths of undoing calls with an outcome that is unknown to their caller. The
+	// effect may still happen at any time.
 	uncertain map[string]bool
-	// late are the paths of calls that were to mount something and have an outcome that is unknown
-	// to their caller: it may happen at any time.
+	// late are the paths of mounting calls with an outcome that is unknown to their caller. The
+	// effect may still happen at any time.
 	late map[string]bool
 	// laid counts, by path, the mounts on top of others that propagated from another path.
 	laid map[string]int
 }
 
-// View is the state of a machine when it is looked at.
+// View is the state of a machine at a check.
 type View struct {
 	Mounts  []string  // the targets below the kubelet's directory
 	Missing []Missing // elsewhere
@@ -54,7 +53,7 @@ type View struct {
 	ByHand map[string]bool
 }
 
-// Missing is a mount that a program has unmounted for itself alone. Driver is the program's driver,
+// Missing is a mount that a program has unmounted only for itself. Driver is the program's driver,
 // empty if that is unknown.
 type Missing struct{ Target, Driver string }
 
@@ -75,7 +74,7 @@ func (u *Unmounts) on(machine string) *mounted {
 	return m
 }
 
-// Began takes notice of a call and of the virtual time at which its caller gives it up.
+// Began records a call and the virtual time at which its caller gives up.
 func (u *Unmounts) Began(machine string, call *trace.Event, deadline time.Duration) {
 	m := u.on(machine)
 	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { // its caller has given up
@@ -118,7 +117,7 @@ func isUncertain(code string) bool {
 	return code == "DeadlineExceeded" || code == "Canceled" || code == "Unavailable"
 }
 
-// mountPath is the path at which a call puts a mount, or takes it off.
+// mountPath is the path at which a call mounts or unmounts.
 func mountPath(call *trace.Event) string {
 	field := protoreflect.Name("target_path")
 	switch method(call) {
@@ -138,8 +137,8 @@ func mountPath(call *trace.Event) string {
 func (u *Unmounts) Reset(machine string, now View) { u.on(machine).keep(now) }
 
 // Started updates the known mounts after the start of a driver. It returns the driver's mounts that
-// vanished although a pod uses them, and those of an administrator. A driver that tidies up may
-// unmount the remains of a call that was cut off.
+// vanished although a pod uses them, and vanished mounts of an administrator. During its start a
+// driver may unmount the remains of an interrupted call.
 func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	m := u.on(machine)
 	for _, target := range m.seen.Mounts {
@@ -194,8 +193,8 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	return found
 }
 
-// lay notes new mounts. A second mount at a target covers the first one. The kernel then makes a
-// copy of it on the staging path, too, which vanishes with it.
+// lay notes new mounts. A second mount at a target covers the first one. The kernel then also
+// copies it to the staging path, and the copy vanishes with it.
 func (m *mounted) lay(targets []string) {
 	isOfCall := func(target string) bool {
 		return m.late[target] || slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
@@ -210,7 +209,7 @@ func (m *mounted) lay(targets []string) {
 	}
 }
 
-// unmounts returns the unmount with the calls that are suspected; nothing without any.
+// unmounts returns the unmount with the suspected calls, or nothing if there are none.
 func (m *mounted) unmounts(gone Missing, owner string) []Unmount {
 	one := Unmount{Target: gone.Target, Owner: owner}
 	for _, c := range m.calls {
@@ -224,7 +223,7 @@ func (m *mounted) unmounts(gone Missing, owner string) []Unmount {
 	return []Unmount{one}
 }
 
-// ownerOf describes the owner of a mount, empty if it is unknown.
+// ownerOf describes the owner of a mount; empty if it is unknown.
 func (m *mounted) ownerOf(target string, byKubelet func(string, uint64) bool) string {
 	if m.seen.ByHand[target] {
 		return administrator
@@ -256,7 +255,7 @@ func isKubelets(target string) bool {
 	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, dir.blockDir()+"/"))
 }
 
-// without returns the elements of a list without those of the other, counting repetitions.
+// without returns the elements of a list minus those of the other list. Repetitions count.
 func without[T comparable](list, other []T) (rest []T) {
 	count := map[T]int{}
 	for _, e := range other {
@@ -273,7 +272,7 @@ func without[T comparable](list, other []T) (rest []T) {
 // foreignMount is the form of a verdict on an unmount.
 const foreignMount verdict.Form = "foreign mount"
 
-// Verdict returns the verdict on the unmount; node is its node.
+// Verdict returns the verdict on the unmount on a node.
 func (u Unmount) Verdict(node string) verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.ForeignMounts, Form: foreignMount, Node: node, Found: []string{u.On(node)}}
 	if len(u.Calls) == 1 {
@@ -282,7 +281,7 @@ func (u Unmount) Verdict(node string) verdict.Verdict {
 	return v.Worded(verdict.Say("%s: %s", verdict.Kept(foreignMount), verdict.Quoted(u.On(node))))
 }
 
-// On describes the unmount in one line; node is its node.
+// On describes the unmount on a node in one line.
 func (u Unmount) On(node string) string {
 	what := fmt.Sprintf("%s on %s, a mount of %s,", u.Target, node, u.Owner)
 	if u.Started != "" {

@@ -18,7 +18,7 @@ const (
 	subpath = "/var/lib/kubelet/pods/u/volume-subpaths/pv/c/0"
 )
 
-// node is one node, with the calls that are made to it.
+// node is one node with its calls.
 type node struct {
 	unmounts *ledger.Unmounts
 	mounts   []string

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Watch follows calls, to assign things to the calls that made them, and looks for mounts that
+// Watch follows calls and assigns things to the calls that created them. It looks for mounts that
 // vanished although no call should have unmounted them.
 type Watch struct {
 	// Loops are the run's loop devices; nil if all is in memory.
@@ -25,9 +25,9 @@ type Watch struct {
 
 	trace    *trace.Recorder
 	origins  *Origins
-	seen     map[string][]machine.Mount // of each machine, as they were seen last
+	seen     map[string][]machine.Mount // of each machine, at the last check
 	unmounts *Unmounts
-	// Of each machine, as they were when unmounts were looked for.
+	// Of each machine, at the last check for unmounts.
 	watched   map[string]machineMounts
 	byHand    map[string]map[string]bool // the targets of an administrator's mounts, by machine
 	unmounted []verdict.Verdict          // unmounts of mounts that were not the driver's own
@@ -35,7 +35,7 @@ type Watch struct {
 	growing   []growing                  // resources that grow with each life of a volume
 }
 
-// NewWatch returns a watch that has seen nothing yet.
+// NewWatch returns a watch without any observations.
 func NewWatch(to *trace.Recorder) *Watch {
 	return &Watch{trace: to, origins: NewOrigins(), seen: map[string][]machine.Mount{}, unmounts: NewUnmounts(), watched: map[string]machineMounts{}, byHand: map[string]map[string]bool{}, growth: map[string]*growth{}}
 }
@@ -51,7 +51,7 @@ func (w *Watch) Began(m machine.Machine, call *trace.Event, deadline time.Durati
 	}
 }
 
-// Ended notes the things that a call has made.
+// Ended records the things that a call has created.
 func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
 	if w.shows(m) {
 		w.watchMounts(m)
@@ -65,15 +65,15 @@ func (w *Watch) Ended(m machine.Machine, call *trace.Event) {
 	}
 }
 
-// shows reports whether a machine has mounts and processes of programs: for a machine in memory
+// shows reports whether a machine has observable mounts and processes. For a machine in memory,
 // only the requests are known.
 func (w *Watch) shows(m machine.Machine) bool {
 	_, inMemory := m.(*machine.Memory)
 	return w.Loops != nil && !inMemory
 }
 
-// See notes a machine's mounts and processes and the run's loop devices, after a call or, without
-// one, after a driver's start. Mounts in memory by Go code of this process show in its requests.
+// See records a machine's mounts and processes and the run's loop devices, after a call or after a
+// driver's start. Mounts in memory by Go code of this process are known from its requests.
 func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	if !w.shows(m) {
 		return
@@ -101,8 +101,8 @@ func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	}
 }
 
-// sawAlready reports whether a machine's mounts are unchanged since the last look: then the machine
-// returns the same slice.
+// sawAlready reports whether a machine's mounts are unchanged since the last check. The machine
+// then returns the same slice.
 func (w *Watch) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	before, again := w.seen[m.Name()]
 	w.seen[m.Name()] = table
@@ -120,8 +120,8 @@ func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
 
 func strayKey(pid int) string { return strconv.Itoa(pid) }
 
-// mountKeys distinguish the mounts of a table, also two on one target. The root of a mount does not
-// count: it gets another name when it is removed.
+// mountKeys distinguish the mounts of a table, even two mounts on one target. The root of a mount
+// does not count, because it is renamed when it is removed.
 func mountKeys(table []machine.Mount) []string {
 	keys, count := make([]string, len(table)), map[string]int{}
 	for i, m := range table {
@@ -152,12 +152,12 @@ func (a *accountant) loops() {
 	}
 }
 
-// strayPatience bounds the wall time for which a process may be about to end by itself: on a busy
+// strayPatience bounds the wall time in which a process may end by itself, because on a busy
 // computer that takes a moment.
 const strayPatience = time.Second
 
-// strays enters the processes that a driver started in a call and left running although no volume
-// needs them. Processes that a driver starts outside calls are its own.
+// strays enters processes that a driver started in a call and left running although no volume needs
+// them. Processes that a driver starts outside calls belong to the driver.
 func (a *accountant) strays(m machine.Machine) {
 	left := a.straysNow(m)
 	for end := time.Now().Add(strayPatience); len(left) > 0 && time.Now().Before(end); left = a.straysNow(m) {

@@ -11,7 +11,7 @@ import (
 
 // Left is a mount that a call should have removed but did not.
 type Left struct {
-	Undone  *trace.Event // the call that was to remove it
+	Undone  *trace.Event // the call that had to remove it
 	Verdict verdict.Verdict
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// watchMounts looks for mounts of a machine that vanished although no call should have unmounted
-// them.
+// watchMounts looks for vanished mounts of a machine that no call should have unmounted.
 func (w *Watch) watchMounts(m machine.Machine) {
 	now, changed := w.mountsNow(m)
 	if !changed {
@@ -45,7 +44,8 @@ func (w *Watch) report(m machine.Machine, found []Unmount) {
 	}
 }
 
-// ResetMounts stores a machine's current mounts when others than drivers may have unmounted some.
+// ResetMounts stores a machine's current mounts after programs other than drivers may have
+// unmounted some.
 func (w *Watch) ResetMounts(m machine.Machine) {
 	maps.DeleteFunc(w.byHand[m.Name()], func(target string, _ bool) bool {
 		mounted, err := m.IsMountPoint(target)
@@ -59,7 +59,7 @@ func (w *Watch) ResetMounts(m machine.Machine) {
 	}
 }
 
-// MountedByHand takes notice of a mount that an administrator has made on a machine.
+// MountedByHand records a mount that an administrator has made on a machine.
 func (w *Watch) MountedByHand(m machine.Machine, target string) {
 	if w.byHand[m.Name()] == nil {
 		w.byHand[m.Name()] = map[string]bool{}
@@ -76,7 +76,7 @@ type machineMounts struct {
 	missing []machine.Missing
 }
 
-// mountsNow returns a machine's mounts, and whether they differ from the last time. A machine
+// mountsNow returns a machine's mounts, and whether they differ from the previous ones. A machine
 // without that information returns nothing.
 func (w *Watch) mountsNow(m machine.Machine) (now machineMounts, changed bool) {
 	mounts, err := m.Mounts()
@@ -118,5 +118,5 @@ func (w *Watch) kubeletUnmounted(node, target string, after uint64) bool {
 	return false
 }
 
-// Unmounted returns a verdict on each mount that a driver removed although it was not its own.
+// Unmounted returns a verdict on each foreign mount that a driver removed.
 func (w *Watch) Unmounted() []verdict.Verdict { return w.unmounted }

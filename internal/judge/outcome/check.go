@@ -28,8 +28,8 @@ func (j *Judge) Before(c Call) Before {
 	return Before{above(c), mounts}
 }
 
-// above is the directory above the path of a call that unpublishes or unstages a volume. The
-// kubelet has made this directory, and keeps files there.
+// above is the parent directory of the path of a call that unpublishes or unstages a volume. The
+// kubelet has created this directory, and keeps files there.
 func above(c Call) string {
 	dir := ""
 	switch r := c.Request().(type) {
@@ -48,7 +48,7 @@ func above(c Call) string {
 }
 
 // Check checks a call and its outcome against the CSI spec, and records the driver's capabilities.
-// It does not check an outcome that a fault made.
+// It does not check an outcome that a fault caused.
 func (j *Judge) Check(c Call, before Before, err error) {
 	caps := j.CapsOf(c.Driver())
 	j.noteAsked(c)
@@ -58,7 +58,7 @@ func (j *Judge) Check(c Call, before Before, err error) {
 	case err != nil:
 		found = append(found, contract.CheckError(c.Method(), c.Request(), status.Code(err), caps)...)
 	default:
-		if c.Event().Response == c.Answer() { // unless it is known already
+		if c.Event().Response == c.Answer() { // unless it is already known
 			caps.Learn(c.Answer())
 		}
 		j.learnNode(c)
@@ -73,8 +73,8 @@ func (j *Judge) Check(c Call, before Before, err error) {
 	j.Note(c, found)
 }
 
-// checkAround looks whether the directory above is still there. The kubelet may have continued
-// after a call that it gave up.
+// checkAround checks whether the parent directory still exists. The kubelet may have continued
+// after it gave up a call.
 func checkAround(c Call, before Before) []verdict.Verdict {
 	if before.above == "" || c.GivenUp() {
 		return nil
@@ -146,7 +146,7 @@ func (j *Judge) checkGroup(c Call) []verdict.Verdict {
 	return j.Seen(c, found, "the published directory belongs to volume_mount_group")
 }
 
-// Seen records that a rule was kept which only the machine shows, if nothing was found.
+// Seen records that a rule was kept that only the machine shows, if there is no breach.
 func (j *Judge) Seen(c Call, found []verdict.Verdict, rule string) []verdict.Verdict {
 	if len(found) == 0 && j.trace.WantsStates() {
 		j.trace.AddState(trace.Entry{Kind: trace.Kept, Detail: trace.Seen{Call: c.Event().Seq, Rule: rule}})
@@ -154,9 +154,9 @@ func (j *Judge) Seen(c Call, found []verdict.Verdict, rule string) []verdict.Ver
 	return found
 }
 
-// checkUndone looks for mounts and files that NodeUnpublishVolume and NodeUnstageVolume leave
-// although they answer OK. A remaining target keeps the pod, and a remaining mount is in use when
-// its volume is detached. It is reported once.
+// checkUndone looks for mounts and files that remain after NodeUnpublishVolume or NodeUnstageVolume
+// has answered OK. A remaining target blocks the pod, and a remaining mount is in use when its
+// volume is detached. It is reported once.
 func (j *Judge) checkUndone(c Call) []verdict.Verdict {
 	place, unpublishes := "", false
 	switch r := c.Request().(type) {
@@ -184,7 +184,7 @@ func (j *Judge) checkUndone(c Call) []verdict.Verdict {
 	return slices.DeleteFunc(found, func(v verdict.Verdict) bool { return j.has(v) })
 }
 
-// leftAt returns the file that keeps the kubelet from removing the path at which a volume was
+// leftAt returns the file because of which the kubelet cannot remove the path at which a volume was
 // published: the path itself, or the first file in its directory. An empty directory is no
 // obstacle.
 func leftAt(c Call, place string) string {

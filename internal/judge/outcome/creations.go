@@ -3,13 +3,13 @@ package outcome
 // Creations counts CreateVolume calls.
 type Creations struct{ Begun, Ended int }
 
-// Several reports whether several are in progress.
+// Several reports whether several creations are in progress.
 func (c Creations) Several() bool { return c.Begun-c.Ended > 1 }
 
 // Creations counts the CreateVolume calls of a driver.
 func (j *Judge) Creations(driver string) Creations { return j.creations[driver] }
 
-// Count counts the call if it makes a volume; the result counts its end.
+// Count counts the call if it creates a volume. The returned function counts its end.
 func (j *Judge) Count(c Call) (ended func()) {
 	if c.Method() != "Controller/CreateVolume" {
 		return func() {}

@@ -17,18 +17,18 @@ type volumeOfDriver struct{ driver, id string }
 
 // device holds the sizes of a volume and, if it is a raw block volume, its devices.
 type device struct {
-	made  int64            // the bytes that it had when it was made
+	made  int64            // its size in bytes at its creation
 	asked int64            // the largest requested size, whatever the answer was
-	bytes int64            // that it has to have at least, wherever it is published
+	bytes int64            // its minimum size at every place of its publication
 	grown map[string]int64 // by node: its minimum there since it grew
 	at    []deviceAt
 
 	granted int64            // the largest answer to an expansion, whether its caller got it or not
-	lowered bool             // an expansion required less than one before
+	lowered bool             // an expansion required less than a previous one
 	had     map[string]int64 // by node: the largest device that was published there
 }
 
-// deviceAt is the place at which a device is published.
+// deviceAt is the place of a published device.
 type deviceAt struct {
 	node, path string
 	machine    sized
@@ -40,8 +40,8 @@ type sized interface {
 	DeviceBytes(path string) (int64, error)
 }
 
-// checkDevice checks the sizes of block devices against the answers. The size of a file system says
-// little about its volume: it may be any directory of a larger file system.
+// checkDevice compares the sizes of block devices to the answers. The size of a file system is
+// little evidence about its volume, because it may be any directory of a larger file system.
 func (j *Judge) checkDevice(c Call) []verdict.Verdict {
 	v := volumeOfDriver{c.Driver(), contract.VolumeOf(c.Request())}
 	d := j.devices[v]
@@ -112,7 +112,7 @@ func (j *Judge) noteAsked(c Call) {
 	}
 }
 
-// NoteGranted notes the capacity in a driver's answer to an expansion, even if its caller never
+// NoteGranted records the capacity in a driver's answer to an expansion, even if its caller never
 // receives the answer.
 func (j *Judge) NoteGranted(c Call, answer proto.Message) {
 	expanded, is := answer.(*csi.ControllerExpandVolumeResponse)
@@ -144,7 +144,7 @@ func (j *Judge) checkStats(c Call, d device, path string) []verdict.Verdict {
 	return j.Seen(c, contract.CheckStats(c.Method(), answer, known), "the total that is answered is the size of the volume")
 }
 
-// checkSize checks the size of a device; a device that cannot be read counts as correct.
+// checkSize checks the size of a device. An unreadable device counts as correct.
 func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
 	has, err := at.machine.DeviceBytes(at.path)
 	if err != nil {
@@ -153,7 +153,7 @@ func (j *Judge) checkSize(c Call, at deviceAt, least int64) []verdict.Verdict {
 	return j.Seen(c, contract.CheckDeviceSize(c.Method(), at.path, has, least), "the device that is published is as large as was answered")
 }
 
-// checkNotSmaller checks that a device is not smaller than it was in a container of the node. An
+// checkNotSmaller checks that a device is not smaller than it was in a container on the node. An
 // expansion that required less is to blame.
 func (j *Judge) checkNotSmaller(c Call, at deviceAt) []verdict.Verdict {
 	has, err := at.machine.DeviceBytes(at.path)

@@ -1,5 +1,5 @@
-// Package outcome compares the answers of calls with their outcomes: the mounts, files and devices
-// on the node, and the lists of the driver. The rules are those of package contract.
+// Package outcome compares the answers of calls to their outcomes: the mounts, files and devices on
+// the node, and the lists of the driver. The rules are those of package contract.
 package outcome
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // Judge judges the calls of a run.
 type Judge struct {
-	// Strict makes breaches of the CSI spec of remarks.
+	// Strict turns remarks into breaches of the CSI spec.
 	Strict bool
 	// Rename changes a text of a verdict for the trace.
 	Rename func(string) string
@@ -43,13 +43,13 @@ func New(t *trace.Recorder) Judge {
 
 // Call is a call that is judged.
 type Call interface {
-	// Caller, Driver and Node are the ends of the call; Node is empty for controller plugins.
+	// Caller, Driver and Node are the ends of the call. Node is empty for controller plugins.
 	Caller() string
 	Driver() string
 	Node() string
 	Machine() machine.Machine
-	// InProcess reports whether the driver is Go code of this process: its mounts and files are in
-	// memory.
+	// InProcess reports whether the driver is Go code of this process, so that its mounts and files
+	// are in memory.
 	InProcess() bool
 	// Method is a name such as "Node/NodeStageVolume", FullMethod the name in gRPC.
 	Method() string
@@ -61,22 +61,22 @@ type Call interface {
 	Process() *kernel.Process
 	// MadeByFault reports whether a fault made the answer.
 	MadeByFault() bool
-	// GivenUp reports whether the caller no longer waits.
+	// GivenUp reports whether the caller has given up.
 	GivenUp() bool
 	// Client is a client for requests of csisim itself, as the caller Itself.
 	Client() csi.ControllerClient
-	// AwaitNodes repeats a list until the driver shows the volume of the call where it is
-	// published, or has had its time for that.
+	// AwaitNodes repeats a list until the driver shows the call's volume at the right nodes, or
+	// until the time for that is over.
 	AwaitNodes(list func() error) error
 }
 
-// Itself is the caller of csisim's own requests, which no component of the cluster makes.
+// Itself is the caller of csisim's own requests, which belong to no component of the cluster.
 const Itself = "csisim"
 
 // Violations are the breaches of the CSI spec seen so far.
 func (j *Judge) Violations() []verdict.Verdict { return j.violations }
 
-// Report records a breach that a call shows together with others.
+// Report records a breach that a call shows only in combination with others.
 func (j *Judge) Report(call *trace.Event, v verdict.Verdict) {
 	j.record(trace.Entry{Actor: call.Actor, Node: call.Node, Driver: call.Driver}, []verdict.Verdict{v})
 }
@@ -108,7 +108,7 @@ func (j *Judge) has(v verdict.Verdict) bool {
 	return slices.ContainsFunc(j.violations, func(other verdict.Verdict) bool { return other.Text == v.Text })
 }
 
-// CapsOf returns the capabilities of a driver, as far as its answers have shown them.
+// CapsOf returns the capabilities of a driver that its answers have shown so far.
 func (j *Judge) CapsOf(driver string) *contract.Caps {
 	caps, ok := j.caps[driver]
 	if !ok {
@@ -123,8 +123,8 @@ func (j *Judge) Attaches(driver string) bool {
 	return j.CapsOf(driver).Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
 }
 
-// StagesNot reports whether the driver's node plugins have declared their capabilities, and staging
-// is not among them.
+// StagesNot reports whether the driver's node plugins have declared their capabilities without
+// staging.
 func (j *Judge) StagesNot(driver string) bool {
 	node := j.CapsOf(driver).Node
 	return node != nil && !node.Has("STAGE_UNSTAGE_VOLUME")

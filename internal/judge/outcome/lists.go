@@ -12,13 +12,12 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// mostFiltered limits the filters of a list that are tried, and the volumes that are requested by
-// id.
+// mostFiltered limits the tested filters of a list, and the volumes that are requested by id.
 const mostFiltered = 4
 
-// CheckLists requests the driver's lists in each supported way, after something was made, attached
-// or deleted, and compares the answers. Objects that appear or disappear meanwhile are ignored, and
-// so are failures.
+// CheckLists requests the driver's lists in each supported way after something was created,
+// attached or deleted, and compares the answers. It ignores objects that appear or disappear
+// meanwhile, and failures.
 func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	caps := j.CapsOf(c.Driver()).Controller
 	switch c.Method() {
@@ -38,7 +37,7 @@ func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	return nil
 }
 
-// pageOfSome is a size by which a list has two pages or more.
+// pageOfSome is a page size for which a list has two or more pages.
 func pageOfSome(entries int) int { return max(1, entries/2) }
 
 func checkVolumes(c Call, caps contract.Set) (found []verdict.Verdict) {
@@ -122,7 +121,7 @@ func (f filtered) of(all []*csi.Snapshot) []*csi.Snapshot {
 	})
 }
 
-// checkPages looks at a list in pages, which a driver must not refuse, nor its own token.
+// checkPages checks a list in pages. The driver must refuse neither pages nor its own token.
 func checkPages(method string, before, paged, after []string, size int, refused error) []verdict.Verdict {
 	switch status.Code(refused) {
 	case codes.OK:
@@ -133,7 +132,7 @@ func checkPages(method string, before, paged, after []string, size int, refused 
 	return nil
 }
 
-// volumes returns the entries that ListVolumes has in pages of a size, 0 for all at once.
+// volumes returns the entries of ListVolumes in pages of a size; 0 means all at once.
 func volumes(c Call, size int) (all []*csi.ListVolumesResponse_Entry, err error) {
 	client := c.Client()
 	for token := ""; ; {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// mounting is a kind of call by which a driver mounts file systems.
+// mounting is a kind of call in which a driver mounts file systems.
 type mounting struct{ driver, method string }
 
 // mountPath returns the path at which the call mounts a file system, or a block device; empty if it
@@ -34,9 +34,9 @@ func mountsAt(c Call, path string) (n int, known bool) {
 	return n, err == nil
 }
 
-// CheckMounted compares the mounts at the path of the call, once the driver has answered OK, with
-// those before. A repeated call adds none. A call of a driver that mounts has to leave a mount; a
-// missing one is reported if the driver is known to mount in such calls. A lost answer changes
+// CheckMounted compares the mounts at the path of the call, after the driver has answered OK, to
+// those before. A repeated call adds none. A call of a mounting driver must leave a mount. A
+// missing mount is reported if the driver is known to mount in such calls. A lost answer changes
 // neither.
 func (j *Judge) CheckMounted(c Call, before Before) {
 	path, filesystem := mountPath(c)
@@ -55,7 +55,7 @@ func (j *Judge) CheckMounted(c Call, before Before) {
 	}
 }
 
-// SawMount notes that the driver's program was about to mount at the path of the call.
+// SawMount records that the driver's program was about to mount at the path of the call.
 func (j *Judge) SawMount(c Call, seen machine.SystemCall) {
 	path, filesystem := mountPath(c)
 	if filesystem && strings.HasPrefix(seen.Name, "mount") && seen.Path == path {

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// NoteNamed notes the objects that a driver has made or deleted, even if its caller never receives
-// the answer: a second object with the same name is a breach either way.
+// NoteNamed records the objects that a driver has created or deleted, even if its caller never
+// receives the answer. A second object with the same name is a breach in both cases.
 func (j *Judge) NoteNamed(c Call, answer proto.Message) {
 	named := j.named[c.Driver()]
 	if named == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/container-storage-interface/spec/lib/go/csi"
 )
 
-// OtherNode returns the id of another node of the driver; empty for none.
+// OtherNode returns the id of another node of the driver; empty if there is none.
 func (j *Judge) OtherNode(driver, id string) string {
 	nodes := j.nodeIDs[driver]
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
@@ -18,7 +18,7 @@ func (j *Judge) OtherNode(driver, id string) string {
 	return ""
 }
 
-// OtherVolume returns the id of another volume that the driver has made; empty for none.
+// OtherVolume returns the id of another volume that the driver has created; empty if there is none.
 func (j *Judge) OtherVolume(driver, id string) string {
 	named := j.named[driver]
 	if named == nil {
@@ -27,7 +27,7 @@ func (j *Judge) OtherVolume(driver, id string) string {
 	return named.Other("Controller/CreateVolume", id)
 }
 
-// learnNode keeps the ids that nodes give themselves.
+// learnNode stores the ids that nodes return for themselves.
 func (j *Judge) learnNode(c Call) {
 	info, ok := c.Answer().(*csi.NodeGetInfoResponse)
 	if !ok {

@@ -19,7 +19,7 @@ func (j *Judge) Outcome(c Call, err error) contract.Outcome {
 		o.Mounts = Mounts(c)
 		o.Writable, o.Within = canWrite(c)
 	} else if strings.HasPrefix(c.FullMethod(), "/csi.v1.") {
-		// CSI-Addons may have a socket of its own.
+		// CSI-Addons may have a separate socket.
 		o.Volumes = j.volumesOfRequest(c)
 	}
 	return o
@@ -29,7 +29,7 @@ func (j *Judge) Outcome(c Call, err error) contract.Outcome {
 func Mounts(c Call) []string {
 	mounts, err := c.Machine().Mounts()
 	if err != nil {
-		return nil // mounts that are not seen are not compared
+		return nil // mounts that cannot be observed are not compared
 	}
 	var found []string
 	paths := contract.PathsOf(c.Request())
@@ -71,9 +71,9 @@ func canWrite(c Call) (there bool, within string) {
 	return machine.CanWrite(c.Machine(), target), ""
 }
 
-// volumesOfRequest lists the volume of the request and the nodes at which it is published, if the
-// driver promises to know them. For CreateVolume it lists all volumes, since the call can make
-// another one. It is empty if the driver cannot list.
+// volumesOfRequest lists the volume of the request and the nodes to which it is published, if the
+// driver promises to list these. For CreateVolume it lists all volumes, because the call can create
+// a second one. It is empty if the driver cannot list.
 func (j *Judge) volumesOfRequest(c Call) []contract.Listed {
 	caps := j.CapsOf(c.Driver()).Controller
 	if !caps.Has("LIST_VOLUMES") {

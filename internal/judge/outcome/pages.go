@@ -8,8 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// list identifies a list that a caller reads page after page. csisim itself may read several at
-// once.
+// list identifies a list that a caller reads page by page. csisim itself may read several at once.
 type list struct {
 	driver, caller, method string
 	by                     *kernel.Process
@@ -21,7 +20,7 @@ type reading struct {
 	noted bool
 }
 
-// NeverEnds reports whether a page shows that its list never ends.
+// NeverEnds reports whether a page proves that its list never ends.
 func (j *Judge) NeverEnds(c Call) bool {
 	if !isPage(c.Answer()) {
 		return false

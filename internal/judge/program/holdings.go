@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/ledger"
 )
 
-// Holds requests the present volumes and snapshots of a driver, as far as it can list them.
+// Holds requests the present volumes and snapshots of a driver, if it can list them.
 func Holds(ctx context.Context, c csi.ControllerClient) (h ledger.Holdings, err error) {
 	answer, err := c.ControllerGetCapabilities(ctx, &csi.ControllerGetCapabilitiesRequest{})
 	if err != nil {
@@ -38,7 +38,7 @@ func Holds(ctx context.Context, c csi.ControllerClient) (h ledger.Holdings, err 
 // pageSize is the number of entries in one request.
 const pageSize = 100
 
-// listVolumes asks for all volumes. The nodes mean nothing unless the driver promises them.
+// listVolumes requests all volumes. The nodes are valid only if the driver promises them.
 func listVolumes(ctx context.Context, c csi.ControllerClient, withNodes bool) ([]ledger.HeldVolume, error) {
 	all := []ledger.HeldVolume{}
 	seen := map[string]bool{}

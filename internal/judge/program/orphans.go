@@ -27,12 +27,12 @@ type orphan struct {
 	path    string
 }
 
-// leastOrphan is the size in bytes from which a file counts. Smaller ones are records and temporary
-// files, of which drivers leave some by design.
+// leastOrphan is the size in bytes from which a file counts. Smaller files are records and
+// temporary files, some of which drivers leave on purpose.
 const leastOrphan = 1 << 20
 
-// Failed remembers the files that a failed call made for a volume or a snapshot. The driver
-// has made a volume before, so that its own files exist.
+// Failed records the files that a failed call created for a volume or a snapshot. The driver must
+// have created a volume before, so that its own files exist.
 func (o *Orphans) Failed(m machine.Machine, call *trace.Event, seen []machine.SystemCall) {
 	switch call.Request.(type) {
 	case *csi.CreateVolumeRequest, *csi.CreateSnapshotRequest:
@@ -57,8 +57,8 @@ func (o *Orphans) hasMade(failed *trace.Event) bool {
 	})
 }
 
-// Look reports files of failed calls that remain although the driver has no volume and no snapshot
-// any more.
+// Look reports files of failed calls that still exist although the driver has no volume and no
+// snapshot any more.
 func (o *Orphans) Look() {
 	if o.reported || len(o.made) == 0 || o.Paired() {
 		return

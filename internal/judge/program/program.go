@@ -15,7 +15,7 @@ type Run struct {
 	Report func(*trace.Event, verdict.Verdict)
 	// Renamed replaces the paths of the run in a text.
 	Renamed func(string) string
-	// Paired reports whether the cluster is one of two: their drivers may share volumes.
+	// Paired reports whether the cluster is one of two. The drivers of both may share volumes.
 	Paired func() bool
 }
 

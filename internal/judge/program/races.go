@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Races looks for reports of Go's race detector in the log of a driver's program: a driver that is
-// built with -race writes them to its standard error.
+// Races looks for reports of Go's race detector in the log of a driver's program. A driver built
+// with -race writes them to its standard error.
 func (l *Logs) Races(p Program) {
 	for _, instance := range p.Ran {
 		if races := l.newRaces(instance); len(races) > 0 {
@@ -67,8 +67,9 @@ func racesIn(file string) (races []Race) {
 	}
 }
 
-// readRace reads a report: two accesses, each with its stack, the innermost function first. The
-// functions of package runtime, such as those of maps, do not name the place.
+// readRace reads a report: two accesses, each with its stack, the innermost function first. It
+// skips functions of package runtime, such as those of maps, because they do not identify the
+// place.
 func readRace(lines *bufio.Reader) (race Race) {
 	var at *Access
 	for {

@@ -20,8 +20,8 @@ import (
 // programs store it, within the directories that the run gives them.
 type Remains struct {
 	Run
-	// Dir returns the directory of the run, HasProgram reports whether the plugins of a driver are
-	// programs of the run's own.
+	// Dir returns the directory of the run. HasProgram reports whether the run has started a
+	// driver's plugins as programs.
 	Dir        func() string
 	HasProgram func(driver string) bool
 
@@ -46,7 +46,7 @@ func (r *Remains) Began(call *trace.Event) {
 	r.kept[v] = call
 }
 
-// mostContents is the largest number of files to examine: a driver with more stores other data
+// mostContents bounds the number of examined files. A driver with more files stores other data
 // there.
 const mostContents = 2000
 
@@ -71,8 +71,8 @@ func (r *Remains) contents() map[string]string {
 	return found
 }
 
-// contentOf returns the volume that the content of a file belongs to, empty if there is none: a
-// file of a container, or the image of a device.
+// contentOf returns the volume to which a file's content belongs; empty if there is none. The file
+// is one that a container wrote, or the image of a device.
 func contentOf(path string, entry fs.DirEntry) string {
 	if info, err := entry.Info(); err != nil || entry.Name() != data.FileName && info.Size() < data.BlockBytes {
 		return ""
@@ -87,11 +87,11 @@ func contentOf(path string, entry fs.DirEntry) string {
 	return data.VolumeIn(start[:n])
 }
 
-// remainsPatience is the wall time that a driver may take to remove a volume after it answered that
-// it is deleted.
+// remainsPatience is the wall time in which a driver may remove a volume after it answered that it
+// is deleted.
 const remainsPatience = 2 * time.Second
 
-// removed reports whether a driver has removed everything, at once or within its time for that.
+// removed reports whether a driver has removed everything, at once or within its patience.
 func removed(all func() bool) bool {
 	end := time.Now().Add(remainsPatience)
 	for !all() {
@@ -132,8 +132,8 @@ func (r *Remains) Look() {
 	r.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, r.Renamed(contents[v.String()]), len(stay) == len(deleted)))
 }
 
-// deletedForGood returns the volumes that once existed and have a DeleteVolume with OK as their
-// last call, of drivers without other objects into which their content may have been copied.
+// deletedForGood returns former volumes that were successfully deleted by their last call. Their
+// drivers have no other objects into which the content may have been copied.
 func (r *Remains) deletedForGood() map[data.Volume]*trace.Event {
 	deleted, copies := map[data.Volume]*trace.Event{}, map[string]bool{}
 	for _, e := range r.Trace.Events() {

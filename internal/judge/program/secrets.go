@@ -19,12 +19,12 @@ type Logs struct {
 	Run
 
 	secret map[*machine.Process]bool // the programs with a secret in their logs
-	races  map[*machine.Process]int  // the number of data races in them that were found
+	races  map[*machine.Process]int  // the number of data races found in them
 }
 
 // Secrets looks for credentials of requests in the standard output and standard error of a driver's
-// programs, which have some commands. A step may ask for violations before the end, so each log is
-// read until something is found in it.
+// programs, given their commands. A step may request violations before the end, so each log is read
+// until something is found in it.
 func (l *Logs) Secrets(driver string, commands []string, programs []Program) {
 	handed := l.handedSecrets(driver, strings.Join(commands, " "))
 	if len(handed) == 0 {
@@ -46,7 +46,8 @@ func (l *Logs) Secrets(driver string, commands []string, programs []Program) {
 	}
 }
 
-// handedSecret is a secret that a driver received, with the first call that had it and its key.
+// handedSecret is a secret that a driver received, with its key and the first call that contained
+// it.
 type handedSecret struct {
 	call *trace.Event
 	key  string
@@ -72,14 +73,15 @@ func (l *Logs) handedSecrets(driver, commands string) map[string]handedSecret {
 	return all
 }
 
-// isOpen reports whether a value is in the requests to a driver outside of secrets.
+// isOpen reports whether the requests to a driver contain a value outside of secrets.
 func (l *Logs) isOpen(driver, value string) bool {
 	return slices.ContainsFunc(l.Trace.Events(), func(e *trace.Event) bool {
 		return e.Kind == trace.Call && e.Driver == driver && e.Request != nil && strings.Contains(fmt.Sprint(trace.WithoutSecrets(e.Request)), value)
 	})
 }
 
-// findAny returns the first of the values that occurs in a file, and its line; empty for none.
+// findAny returns the first of the values that occurs in a file, with its line; empty if there is
+// none.
 func findAny(file string, values []string) (value, line string) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -2,8 +2,8 @@ package verdict
 
 import "encoding/json"
 
-// OfEvent returns the verdict in the detail of an event, with the event's message as its words if
-// it was read back from a trace. It is false if the event has none.
+// OfEvent returns the verdict in the detail of an event. If the event was read from a trace, its
+// message is the verdict's text. It is false if the event has none.
 func OfEvent(detail any, message string) (v Verdict, ok bool) {
 	switch detail := detail.(type) {
 	case Verdict:

@@ -3,10 +3,11 @@ package verdict
 // Handover is the key of the invariant in this file.
 const Handover Key = "handover"
 
-// handedOver is the form of a verdict on a volume that one side attached and the other detaches.
+// handedOver is the form of a verdict on a volume that one side attached and the other side
+// detaches.
 const handedOver Form = "volume handed over"
 
-// HandedOver returns the verdict on a volume that a driver attached and an in-tree plugin is to
+// HandedOver returns the verdict on a volume that a driver attached and an in-tree plugin has to
 // detach, or the reverse.
 func HandedOver(node, detail string) Verdict {
 	return Verdict{Breaks: Handover, Form: handedOver, Node: node, Found: []string{detail}}.Worded(

@@ -8,7 +8,7 @@ type Key string
 // Invariant is a statement that holds in every run, in any order and with any faults.
 type Invariant struct {
 	Name Key
-	// Holds is the statement, and Reason the harm when it does not hold.
+	// Holds is the statement, and Reason the harm if it does not hold.
 	Holds, Reason string
 	// Rules are the sections of the CSI spec and the rules of Kubernetes that require it.
 	Rules []string
@@ -23,12 +23,14 @@ type Blame int
 
 // The parties.
 const (
-	// Driver: it broke the CSI spec, refused a call for good, lost data, or left something behind.
+	// Driver: it broke the CSI spec, refused a call permanently, lost data, or left something
+	// behind.
 	Driver Blame = iota
-	// Kubernetes: the driver performed all of its calls. A call is missing, or something that other
-	// components control never happened. Real Kubernetes may do the same under these faults.
+	// Kubernetes: the driver performed all of its calls. A call is missing, or something under the
+	// control of other components never happened. Real Kubernetes may do the same under these
+	// faults.
 	Kubernetes
-	// Scenario: it expects exactly one of the results that other orders change.
+	// Scenario: it expects exactly one of several results that depend on the order.
 	Scenario
 	// Own: a statement in the scenario's always list does not hold.
 	Own
@@ -45,7 +47,7 @@ const (
 	Dies Rank = iota - 1
 	// Breach: an answer breaks the CSI spec.
 	Breach
-	// NoEffect: a call answers OK and has no effect, or removes something that is in use.
+	// NoEffect: a call answers OK without an effect, or removes something that is in use.
 	NoEffect
 	// Refuses: a call fails for good.
 	Refuses

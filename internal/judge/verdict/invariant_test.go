@@ -20,7 +20,7 @@ func TestEachInvariantSaysWhyAndWhere(t *testing.T) {
 	}
 }
 
-// Given a verdict with parts of one run, then its name has an ellipsis in their place.
+// Given a verdict with parts that belong to one run, then its name has an ellipsis in their place.
 func TestNameLeavesOutThePartsOfOneRun(t *testing.T) {
 	for _, test := range []struct {
 		is         verdict.Sentence

@@ -1,5 +1,5 @@
-// Package stricttest runs tables of inputs with the expected messages beside them, in a readable
-// file.
+// Package stricttest runs tables of inputs. A readable file contains the inputs and the expected
+// messages.
 package stricttest
 
 import (

@@ -1,6 +1,6 @@
 // Package addons checks that drivers keep the promises of CSI-Addons, across calls and across two
-// clusters: the writers of a volume, the members of a group, the space that may be reclaimed, the
-// content of messages. Each invariant has a file of its own.
+// clusters. The promises concern the writers of a volume, the members of a group, the space that
+// may be reclaimed, and the content of messages. Each invariant has its own file.
 package addons
 
 import (
@@ -18,7 +18,7 @@ import (
 type Check struct {
 	// OnBreach is called for each breach, with the call that shows it.
 	OnBreach func(*trace.Event, verdict.Verdict)
-	// Other follows the cluster to which volumes are replicated; nil without such a cluster.
+	// Other follows the cluster to which volumes are replicated; nil if there is none.
 	Other *Check
 	// Cluster is the name of this cluster; empty for the only one.
 	Cluster string
@@ -29,14 +29,14 @@ type Check struct {
 	fenced   map[string]ranges
 	clients  map[client]ranges
 	deleted  map[Volume]bool
-	promised map[client]map[string]bool // capabilities, by the plugin that has them
+	promised map[client]map[string]bool // capabilities by plugin
 	pending  map[uint64][]Volume        // secondaries that a call under way promotes, by its Seq
 }
 
 // Volume is a volume or group of a driver.
 type Volume struct{ Driver, ID string }
 
-// New returns a check that has seen nothing yet.
+// New returns a check without any observations.
 func New() *Check {
 	return &Check{
 		replicas: map[Volume]role{}, forced: map[Volume]bool{}, groups: map[Volume][]string{},
@@ -44,7 +44,7 @@ func New() *Check {
 	}
 }
 
-// Began takes notice of a call that is made: from now on it may have had its effect.
+// Began records the start of a call: from now on the call may have had its effect.
 func (c *Check) Began(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *replication.PromoteVolumeRequest:
@@ -59,10 +59,10 @@ func (c *Check) Began(call *trace.Event) {
 	}
 }
 
-// refused are the codes after which a call has had no effect.
+// refused are the codes after which a call certainly had no effect.
 var refused = []string{"Aborted", "AlreadyExists", "FailedPrecondition", "InvalidArgument", "NotFound", "PermissionDenied", "Unauthenticated", "Unimplemented"}
 
-// Ended takes notice of a call that has been answered.
+// Ended records the answer to a call.
 func (c *Check) Ended(call *trace.Event) {
 	promoted := c.pending[call.Seq]
 	delete(c.pending, call.Seq)
@@ -103,8 +103,8 @@ func (c *Check) doubt(call *trace.Event) {
 	}
 }
 
-// Wrote checks a pod's write to a volume on a node: demoted volumes are not written, and fenced
-// nodes do not write.
+// Wrote checks a pod's write to a volume on a node. Demoted volumes must not be written, and fenced
+// nodes must not write.
 func (c *Check) Wrote(pod, driver, id, node string) {
 	shown := trace.Entry{Driver: driver, Node: node, Method: "Node/NodePublishVolume"}.Event()
 	if c.replicas[Volume{driver, id}] == secondary {

@@ -32,7 +32,7 @@ func newPair() *pair {
 	return p
 }
 
-// ended is a call that succeeded, on node-a where it is of a node.
+// ended is a successful call. A node call is on node-a.
 func ended(c *Check, request, response proto.Message) { failed(c, "", request, response) }
 
 // failed is a call that ended with a code.
@@ -93,7 +93,7 @@ func TestTheCapabilitiesThatDriversPromise(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*pair)
-		want string // the rule that is broken; empty: none
+		want string // the broken rule; empty if there is none
 	}{
 		{"a second primary", func(p *pair) { promote(p.west, false); promote(p.east, false) }, "makes a second primary"},
 		{"a second primary, by force", func(p *pair) { promote(p.west, false); promote(p.east, true) }, ""},

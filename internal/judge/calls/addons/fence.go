@@ -17,8 +17,8 @@ type client struct{ driver, node string }
 // ranges are addresses.
 type ranges []netip.Prefix
 
-// fencing holds calls to the invariant that a node that is fenced gets no volume. A node is
-// known by the addresses that its plugin lists as its client's.
+// fencing checks the invariant that a fenced node gets no volume. The addresses that a plugin
+// returns for its client identify its node.
 func (c *Check) fencing(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *fence.FenceClusterNetworkRequest:

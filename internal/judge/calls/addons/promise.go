@@ -33,7 +33,7 @@ var needed = map[string]string{
 }
 
 // CapabilityOf returns the capability that promises a call, such as reclaim_space.OFFLINE; empty if
-// no capability promises it.
+// there is none.
 func CapabilityOf(call string) string { return needed[call] }
 
 // promises notes the capabilities that a plugin declares.
@@ -49,8 +49,8 @@ func (c *Check) promises(call *trace.Event) {
 	c.promised[client{call.Driver, call.Node}] = all
 }
 
-// serving checks errors against an invariant: a plugin serves the capabilities that it declares.
-// Answers of faults are not checked.
+// serving checks the invariant that a plugin serves the capabilities that it declares. Answers of
+// faults are not checked.
 func (c *Check) serving(call *trace.Event) {
 	name := path.Base(call.Method)
 	if call.Code != codes.Unimplemented.String() || call.Injected != "" {

@@ -8,8 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// deletion holds calls to the invariant that nothing is reclaimed of a volume that has been
-// deleted.
+// deletion checks the invariant that nothing is reclaimed from a deleted volume.
 func (c *Check) deletion(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *csi.CreateVolumeRequest:

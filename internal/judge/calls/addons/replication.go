@@ -16,8 +16,8 @@ const (
 	secondary
 )
 
-// replication checks two invariants: a demoted volume is not written; and only one of the two sides
-// of a volume is primary, unless force overruled the other one.
+// replication checks two invariants. A demoted volume is not written, and only one of the two sides
+// of a volume is primary unless force was used.
 func (c *Check) replication(call *trace.Event) {
 	switch request := call.Request.(type) {
 	case *replication.PromoteVolumeRequest:
