@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Finding is something about a driver under load that its author has to know.
+// Finding is a property of a driver under load that its author has to know.
 type Finding struct {
 	// Name identifies it over runs: "grows/NodePublishVolume".
 	Name string `json:"name"`
@@ -65,7 +65,7 @@ func timeouts(r *Result) (all []Finding) {
 	return all
 }
 
-// Repeated describes the calls of the largest level that failed otherwise, and were repeated: a
+// Repeated describes the calls of the largest level that failed in another way and were repeated. A
 // driver may refuse a call while a job runs, or until another call has been made.
 func (r *Result) Repeated() (lines []string) {
 	l := r.Largest()
@@ -101,8 +101,8 @@ func (l Level) message(method, code string) string {
 	return ""
 }
 
-// slowStatistics is the time of NodeGetVolumeStats that is reported, in milliseconds: the kubelet
-// calls it once a minute for each volume. K-STAT-1
+// slowStatistics is the duration of NodeGetVolumeStats, in milliseconds, from which it is reported.
+// The kubelet calls it once a minute for each volume. K-STAT-1
 const slowStatistics = 100
 
 func statistics(r *Result) []Finding {

@@ -9,16 +9,16 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// The least growth that is reported, the least lower bound of it, and the least cost of a call, in
-// milliseconds, that it must lead to. A driver that reads the mount table once in each call grows,
-// too, and costs less. The time of concurrent calls grows because they wait for each other; the
+// The smallest growth that is reported, the smallest lower bound of it, and the smallest resulting
+// cost of a call, in milliseconds. A driver that reads the mount table once in each call also
+// grows, but costs less. The time of concurrent calls grows because they wait for each other; the
 // cost of sequential calls grows because they do not overlap. Both must have grown.
 const (
 	notableGrowth = 1.5
 	surelyGrowth  = 1.25
 	notableCost   = 10
-	// Of the cost and of the time of a call at the largest level to those at the smallest, without
-	// the waits for a processor. A driver grows in any case if its own work grows as much.
+	// Ratios of a call's cost and time at the largest level to those at the smallest, without the
+	// waits for a processor. If a driver's own work grows by as much, the driver grows in any case.
 	notableRatio = 4
 )
 
@@ -61,15 +61,15 @@ func (r *Result) Growing() (methods []string) {
 	return methods
 }
 
-// The least number of times that one call must open a file to be named, and the least ratio of it
-// to that at the smallest level.
+// The smallest number of times that one call must open a file to be named, and the smallest ratio
+// of that number to the one at the smallest level.
 const (
 	notableOpens      = 10
 	notableOpensRatio = 2
 )
 
-// opens names the file that a call opens most often, if the number of opens grows with the volumes;
-// otherwise it is empty.
+// opens names the file that a call opens most often, if the number of opens grows with the number
+// of volumes; otherwise it is empty.
 func (r *Result) opens(method string) string {
 	first, last := r.Compared()
 	few, many := r.opened(method, first.Volumes), r.opened(method, last.Volumes)
@@ -94,8 +94,8 @@ func (r *Result) opened(method string, volumes int) map[string]int {
 	return nil
 }
 
-// works reports whether the driver needs notably more processor time for each volume than at
-// another level. Other programs of the machine do not change that time.
+// works reports whether the driver needs much more processor time for each volume than at another
+// level. Other programs of the machine do not change that time.
 func (l Level) works(than Level) bool {
 	before := than.perVolume()
 	return before > 0 && l.perVolume() >= notableRatio*before
@@ -112,7 +112,7 @@ func (l Level) perVolume() (sum float64) {
 }
 
 // stretch returns the ratio of the time that the driver's threads needed, including waits for a
-// processor, to the time that they ran; 1 if it is not known.
+// processor, to their running time. It is 1 if this is unknown.
 func (l Level) stretch() float64 {
 	var ran, delayed int64
 	for _, run := range l.Runs {
@@ -126,7 +126,7 @@ func (l Level) stretch() float64 {
 	return 1 + float64(delayed)/float64(ran)
 }
 
-// late is the time of the faster calls in the later half of each run, in milliseconds: by then the
+// late is the time of the faster calls in the later half of each run, in milliseconds. By then the
 // volumes exist, and hardly any other program delayed these calls.
 func (l Level) late(method string) float64 {
 	var all []float64

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// A resource of one program that grows in each run and is not released is reported from these
-// amounts on, in total and for each volume. The first calls of a program fill its heap.
+// The amounts, in total and for each volume, from which a growing resource of one program is
+// reported. The resource must grow in each run without being released. The first calls of a program
+// fill its heap.
 var leaking = []struct {
 	name             string
 	of               func(Use) int64
@@ -70,7 +71,7 @@ func (l Level) after(plugin string, of func(Use) int64) (all []float64) {
 }
 
 // steady returns the growth of three or more numbers in all. It is 0 unless each number is greater
-// than the one before, and the last step at least half as large as the first.
+// than the previous one, and the last step is at least half as large as the first.
 func steady(numbers []float64) float64 {
 	n := len(numbers)
 	if n < 3 {

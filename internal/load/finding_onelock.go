@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// A lock for calls of all kinds shows in the time between the end of a call and the end of the call
-// before, while several are under way. It is about the time of one call alone for some kinds, and
-// hardly shorter for any.
+// A lock for calls of all kinds shows in the gap between the ends of two successive calls, while
+// several calls are in progress. For some kinds the gap is about the time of a single call, and for
+// no kind is it much shorter.
 const (
 	oneLockKinds = 3
 	oneLockEnds  = 10  // of one kind
-	oneLockLeast = 0.4 // times the call alone: the machine was busier during the call alone
-	oneLockMost  = 3   // beyond it something else is the limit
+	oneLockLeast = 0.4 // times the single call: the machine was busier during that call
+	oneLockMost  = 3   // beyond it there is another bottleneck
 )
 
-// oneAtATime describes each kind of calls that waits for calls of all kinds; nil if calls of
+// oneAtATime describes each kind of calls that waits for calls of all kinds. It is nil if calls of
 // different kinds overlap.
 func (r *Result) oneAtATime() (texts []string) {
 	if r.Levels[0].Volumes > 1 {

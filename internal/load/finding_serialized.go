@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// Crowd is the number of concurrent calls that shows whether a driver works on several calls at
-// once.
+// Crowd is the number of concurrent calls that is sufficient to show whether a driver works on
+// several calls at once.
 const Crowd = 4
 
 // A driver that serves calls one at a time is reported under three conditions: enough calls ended
@@ -19,7 +19,7 @@ const (
 	alone      = 8.0 // milliseconds, of a level with one volume
 	leastShare = 0.75
 	mostShare  = 2.2
-	mostBusy   = 1.7 // threads at once: a driver with more of them works on several calls
+	mostBusy   = 1.7 // busy threads: a driver with more of them works on several calls
 )
 
 func serialized(r *Result) (found []Finding) {

@@ -15,7 +15,7 @@ import (
 // profileTime bounds, in real time, the request for a profile.
 const profileTime = 500 * time.Millisecond
 
-// Goroutines returns how many goroutines a program says it has: it serves net/http/pprof at a TCP
+// Goroutines returns how many goroutines a program reports, if it serves net/http/pprof at a TCP
 // port of this machine. 0 if it does not.
 func Goroutines(pid int) int64 {
 	for _, port := range listensAt(pid) {
@@ -45,7 +45,7 @@ func profiled(port int64) int64 {
 	return n
 }
 
-// listensAt returns the TCP ports at which a process listens.
+// listensAt returns the TCP ports on which a process listens.
 func listensAt(pid int) (ports []int64) {
 	own := map[string]bool{}
 	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))

@@ -7,8 +7,8 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// Growth is the exponent with which the time of something grows with the number of volumes: 1 in
-// proportion, 2 with its square. Low and High bound it with a confidence of 95 %.
+// Growth is the exponent by which a time grows with the number of volumes: 1 means in proportion,
+// and 2 with its square. Low and High bound it with a confidence of 95 %.
 type Growth struct {
 	Exponent float64 `json:"exponent"`
 	Low      float64 `json:"low"`
@@ -17,13 +17,13 @@ type Growth struct {
 
 func (g Growth) String() string { return fmt.Sprintf("%.2f (%.2f to %.2f)", g.Exponent, g.Low, g.High) }
 
-// leastLevel is the smallest level that counts, if there are two larger ones: below it the first
-// calls of a program decide.
+// leastLevel is the smallest level that counts, if there are two larger ones. Below it the first
+// calls of a program dominate.
 const leastLevel = 10
 
-// GrowthOf returns the growth, with the number of volumes, of the time in which a driver works on
-// calls of one kind. It is unknown for calls that are not made for each volume, or with only one
-// level.
+// GrowthOf returns the growth of the time for which a driver works on calls of one kind, by the
+// number of volumes. It is unknown for calls that are not made for each volume, or if there is only
+// one level.
 func (r *Result) GrowthOf(method string) (Growth, bool) {
 	var xs, ys []float64
 	for _, l := range r.counted() {
@@ -39,7 +39,7 @@ func (r *Result) GrowthOf(method string) (Growth, bool) {
 	return fit(xs, ys)
 }
 
-// GrowthOfStarts returns how the time in which the driver starts grows with the number of volumes.
+// GrowthOfStarts returns how the driver's start time grows with the number of volumes.
 func (r *Result) GrowthOfStarts() (Growth, bool) {
 	var xs, ys []float64
 	for _, l := range r.counted() {
@@ -69,7 +69,7 @@ func (r *Result) counted() []Level {
 	return r.Levels
 }
 
-// fit fits y = c x^e, and returns e. It takes two different x.
+// fit fits y = c x^e, and returns e. It needs two different x.
 func fit(xs, ys []float64) (Growth, bool) {
 	n := float64(len(xs))
 	var lx, ly []float64

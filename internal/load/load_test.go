@@ -70,7 +70,7 @@ func TestALeakGrowsSteadily(t *testing.T) {
 	}
 }
 
-// callsOf are calls that begin together, and end one after the other.
+// callsOf are calls that begin together, and end sequentially.
 func callsOf(began int64, ends ...int64) *Calls {
 	c := &Calls{}
 	for _, end := range ends {
@@ -79,7 +79,7 @@ func callsOf(began int64, ends ...int64) *Calls {
 	return c
 }
 
-// every are the ends of 20 calls, in microseconds, each some time after the one before.
+// every are the ends of 20 calls, in microseconds, at regular intervals.
 func every(first, step int64) (ends []int64) {
 	for i := range int64(20) {
 		ends = append(ends, first+i*step)
@@ -131,8 +131,8 @@ func TestAFileThatACallOpensEverMoreOftenIsNamed(t *testing.T) {
 	}
 }
 
-// growing are levels of 10 and 100 volumes with three runs each. The calls are made one after the
-// other; the functions give their durations, and the time to start, in milliseconds.
+// growing are levels of 10 and 100 volumes with three runs each. The calls are sequential. The
+// functions return their durations, and the start time, in milliseconds.
 func growing(call, start func(volumes int) int64) *Result {
 	r := &Result{}
 	for _, n := range []int{10, 100} {
@@ -170,8 +170,8 @@ func TestCallsAndStartsThatGrowAreNamed(t *testing.T) {
 	}
 }
 
-// Given calls that take ever longer, then waits for a processor explain them if they grow as much,
-// unless the driver also needs ever more processor time for a volume.
+// Given calls of growing duration, then waits for a processor explain them if these grow as much,
+// unless the driver also needs more and more processor time for a volume.
 func TestABusyMachineIsNoGrowth(t *testing.T) {
 	idle, busy := Phase{CPU: 1e6, Ran: 1e6, Delayed: 1e5}, Phase{CPU: 1e6, Ran: 1e6, Delayed: 5e6}
 	for name, c := range map[string]struct {

@@ -24,8 +24,8 @@ func (p Plan) Share(index, shards int) Plan {
 	return p
 }
 
-// Merge gathers the results of all shards of a load into one. The shards worked side by side: their
-// calls are put together, and a phase ends with the last of them.
+// Merge combines the results of all shards of a load. The shards worked in parallel. Their calls
+// are combined, and a phase ends with the last shard's phase.
 func Merge(results []*Result) (*Result, error) {
 	if len(results) == 0 {
 		return nil, fmt.Errorf("there is no result")
@@ -70,7 +70,7 @@ func Merge(results []*Result) (*Result, error) {
 	return &merged, nil
 }
 
-// sameLoad returns the difference of a plan from that of another shard of the same load.
+// sameLoad returns the difference between a plan and the plan of another shard of the same load.
 func (p Plan) sameLoad(other Plan) error {
 	if p.Shards == 0 || other.Shards == 0 {
 		return fmt.Errorf("a result is that of a whole load, not of a shard")

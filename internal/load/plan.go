@@ -13,11 +13,11 @@ import (
 type Shape string
 
 const (
-	// Burst makes all volumes and their pods at once, and deletes them at once.
+	// Burst creates all volumes and their pods at once, and deletes them at once.
 	Burst Shape = "burst"
 	// Ramp is Burst with the beginnings of the lives spread evenly over Plan.Duration.
 	Ramp Shape = "ramp"
-	// Churn keeps the number of volumes, and replaces Plan.Rate of them in a second for
+	// Churn keeps the number of volumes, and replaces Plan.Rate of them per second for
 	// Plan.Duration.
 	Churn Shape = "churn"
 	// Move drains the first node: its pods move to the others.
@@ -39,32 +39,32 @@ var Shapes = []Shape{Burst, Ramp, Churn, Move, Restart, Snapshot, Expand, Block}
 type Clock string
 
 const (
-	// Virtual: calls take as long as the driver takes, and waits of Kubernetes take no real time.
+	// Virtual: calls take as long as the driver needs, and waits of Kubernetes take no real time.
 	Virtual Clock = "virtual"
-	// RealTime: everything takes its time.
+	// RealTime: everything takes real time.
 	RealTime Clock = "real"
 )
 
 // Plan is a load.
 type Plan struct {
 	Shape Shape `json:"shape"`
-	// Volumes are the levels of the load, from the smallest: how many volumes each has.
+	// Volumes are the levels of the load, in ascending order: the number of volumes of each.
 	Volumes []int `json:"volumes"`
 	// Nodes of the cluster of each level.
 	Nodes int `json:"nodes"`
-	// Runs is the number of times that each level is played in its cluster, with fresh volumes.
+	// Runs is how often each level is played in its cluster, with fresh volumes.
 	Runs  int   `json:"runs"`
 	Clock Clock `json:"clock"`
 	// Duration is the duration of a ramp or a churn, in cluster time.
 	Duration time.Duration `json:"duration,omitempty"`
 	// Rate is the number of volumes that a churn replaces per second.
 	Rate float64 `json:"rate,omitempty"`
-	// Latencies are added to calls, as the user wrote them: "2s±20%" by the name of the call.
+	// Latencies are added to calls, in the user's notation: "2s±20%" by the name of the call.
 	Latencies map[string]string `json:"latencies,omitempty"`
-	// Sidecars are changed flags of sidecars, as the user wrote them.
+	// Sidecars are changed flags of sidecars, in the user's notation.
 	Sidecars []string `json:"sidecars,omitempty"`
-	// Shard is the index of the part of the load that was played, counted from 0, and Shards the
-	// number of parts; 0 if it was not divided. Whole are the volumes of all parts then.
+	// Shard is the index, from 0, of the part of the load that was played. Shards is the number of
+	// parts; 0 if the load was not divided. Whole are the volumes of all parts then.
 	Shard  int   `json:"shard,omitempty"`
 	Shards int   `json:"shards,omitempty"`
 	Whole  []int `json:"whole,omitempty"`

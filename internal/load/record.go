@@ -22,14 +22,15 @@ type Record struct {
 	lives map[string]*life // by the name of the life
 	pv    map[string]*life // by the name of the volume's object
 	id    map[string]*life // by the id of the volume
-	// early are the calls that create volumes, by the name of the volume, until its object names
-	// it.
+	// early are the calls that create volumes, by the name of the volume, until an object contains
+	// the name.
 	early map[string]*life
-	// pod are the lives by the uid of their pod, which the target paths of inline volumes have.
+	// pod are the lives by the uid of their pod, which is part of the target paths of inline
+	// volumes.
 	pod map[string]*life
 }
 
-// life is the life of one volume: when it reached its stages, and the calls for it.
+// life is the life of one volume: the times at which it reached its stages, and its calls.
 type life struct {
 	reached map[string]time.Duration
 	calls   []span
@@ -52,7 +53,7 @@ const (
 	gone        = "gone"
 )
 
-// ways are the stages up and down; the first of each is its beginning.
+// ways are the stages up and down. The first stage of each is its start.
 var ways = [][]string{
 	{created, bound, attached, staged, published, running},
 	{deleted, unpublished, unstaged, detached, gone},
@@ -80,7 +81,7 @@ func (r *Record) Reset() {
 	r.pv, r.id, r.early, r.pod = map[string]*life{}, map[string]*life{}, map[string]*life{}, map[string]*life{}
 }
 
-// Begins records that a life begins, or that its end does.
+// Begins records the start of a life, or the start of its end.
 func (r *Record) Begins(name string, at time.Duration, ends bool) {
 	if ends {
 		r.life(name).reach(deleted, at)
@@ -98,7 +99,7 @@ func (r *Record) life(name string) *life {
 	return l
 }
 
-// reach notes the first time at which the volume reached a stage.
+// reach records the first time at which the volume reached a stage.
 func (l *life) reach(stage string, at time.Duration) {
 	if l == nil {
 		return
@@ -188,7 +189,7 @@ func (r *Record) lifeOf(e *trace.Event) *life {
 	return nil
 }
 
-// inline returns the life with an inline volume, which no object names: that of the pod in the
+// inline returns the life with an inline volume, which no object names. It uses the pod in the
 // target path.
 func (r *Record) inline(id, target string) *life {
 	_, rest, _ := strings.Cut(target, "/pods/")
@@ -228,7 +229,7 @@ func (r *Record) change(e *trace.Event) {
 	}
 }
 
-// volume joins the calls that made a volume with the life of its claim.
+// volume assigns the calls that created a volume to the life of its claim.
 func (r *Record) volume(o *corev1.PersistentVolume) {
 	if o.Spec.ClaimRef == nil || o.Spec.CSI == nil {
 		return
@@ -255,7 +256,7 @@ func (r *Record) removal(e *trace.Event) {
 	}
 }
 
-// Into moves the measurements to a run, and begins anew.
+// Into moves the measurements to a run, and starts from the beginning.
 func (r *Record) Into(run *Run) {
 	run.Calls = r.calls
 	names := make([]string, 0, len(r.lives))
@@ -273,7 +274,7 @@ func (r *Record) Into(run *Run) {
 	r.Reset()
 }
 
-// stage measures the last of some stages: the time since the latest of those before.
+// stage measures the last of some stages: the time since the latest of the previous stages.
 func (r *Record) stage(way []string, names []string) Stage {
 	s := Stage{Name: way[len(way)-1]}
 	for _, name := range names {
@@ -296,7 +297,7 @@ func (r *Record) stage(way []string, names []string) Stage {
 	return s
 }
 
-// busy is the time within a span in which a call for the volume was under way.
+// busy is the part of a period during which a call for the volume was in progress.
 func (l *life) busy(from, to time.Duration) (sum time.Duration) {
 	slices.SortFunc(l.calls, func(a, b span) int { return int(a.from - b.from) })
 	at := from

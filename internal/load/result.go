@@ -18,10 +18,11 @@ type Result struct {
 	Machine Machine `json:"machine"`
 	Plan    Plan    `json:"plan"`
 	Levels  []Level `json:"levels"`
-	// Opened are the files that the driver opens in calls that take longer the more volumes exist.
-	// It is empty if no call's time grows, or if csisim cannot see the driver's system calls.
+	// Opened are the files that the driver opens in calls with durations that grow with the number
+	// of volumes. It is empty if no call's duration grows, or if csisim cannot observe the driver's
+	// system calls.
 	Opened []Opened `json:"opened,omitempty"`
-	// Ended is the reason why the load ended early; empty if it did not.
+	// Ended is the reason for the early end of the load; empty if there was none.
 	Ended string `json:"ended,omitempty"`
 	// Notes are limits of the load that a reader must know.
 	Notes []string `json:"notes,omitempty"`
@@ -32,12 +33,12 @@ type Driver struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Command string `json:"command,omitempty"`
-	// Stages and Attaches say which stages its volumes have.
+	// Stages and Attaches tell which stages its volumes have.
 	Stages   bool `json:"stages"`
 	Attaches bool `json:"attaches"`
 }
 
-// Opened counts the times that the driver's programs open files for reading in one call.
+// Opened counts how often the driver's programs open files for reading in one call.
 type Opened struct {
 	Call string `json:"call"`
 	// Volumes is the number of other volumes.
@@ -46,7 +47,7 @@ type Opened struct {
 	Files map[string]int `json:"files"`
 }
 
-// Machine is the computer on which a load was measured.
+// Machine is the computer of a measurement.
 type Machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
@@ -70,7 +71,7 @@ type Run struct {
 	Samples []Sample `json:"samples"`
 	// Starts are the times that the driver's programs took to start, in microseconds.
 	Starts []int64 `json:"starts,omitempty"`
-	// Died are the programs that ended by themselves. Stuck is the aim of a phase that reached its
+	// Died are the programs that exited by themselves. Stuck is the aim of a phase that reached its
 	// limit.
 	Died  []Death `json:"died,omitempty"`
 	Stuck string  `json:"stuck,omitempty"`
@@ -79,7 +80,7 @@ type Run struct {
 // Phase is a part of a run: up, down, or a part of the shape between.
 type Phase struct {
 	Name string `json:"name"`
-	// Began and Took are in microseconds of cluster time, since the cluster began.
+	// Began and Took are in microseconds of cluster time, since the start of the cluster.
 	Began int64 `json:"began"`
 	Took  int64 `json:"took"`
 	// Real is the real time that it took, in microseconds.
@@ -90,8 +91,8 @@ type Phase struct {
 	// runs or waits for a processor or a disk. The mean is over the moments with a Crowd of calls
 	// and at least one busy thread.
 	Busy float64 `json:"busy"`
-	// Ran and Delayed are the times for which the driver's threads ran, and waited for a processor,
-	// in microseconds; 0 if unknown.
+	// Ran is the running time of the driver's threads, and Delayed their waiting time for a
+	// processor, in microseconds; 0 if unknown.
 	Ran     int64 `json:"ran,omitempty"`
 	Delayed int64 `json:"delayed,omitempty"`
 }
@@ -109,11 +110,11 @@ type Calls struct {
 // Stage is one stage in the lives of the volumes of a run, such as "staged".
 type Stage struct {
 	Name string `json:"name"`
-	// Took is the time since the stage before, Driver the time of that in which the driver worked
-	// on calls for the volume. In microseconds, by volume.
+	// Took is the time since the previous stage. Driver is the part of it in which the driver
+	// worked on calls for the volume. In microseconds, by volume.
 	Took   []int64 `json:"took"`
 	Driver []int64 `json:"driver"`
-	// Ended are the times at which the volumes reached the stage, since the cluster began.
+	// Ended are the times at which the volumes reached the stage, since the start of the cluster.
 	Ended []int64 `json:"ended"`
 }
 
@@ -124,7 +125,7 @@ type Sample struct {
 	Programs []Use  `json:"programs"`
 }
 
-// Use is the use of resources by a program and its children at one moment.
+// Use is the resource use of a program and its children at one moment.
 type Use struct {
 	Plugin string `json:"plugin"`
 	// CPU is the processor time since it began, in microseconds.
@@ -135,7 +136,7 @@ type Use struct {
 	Children    int64 `json:"children"`
 	Mounts      int64 `json:"mounts"`
 	Goroutines  int64 `json:"goroutines,omitempty"`
-	// Ran and Delayed are the times for which its threads ran, and waited for a processor, in
+	// Ran is the running time of its threads, and Delayed their waiting time for a processor, in
 	// microseconds.
 	Ran     int64 `json:"ran,omitempty"`
 	Delayed int64 `json:"delayed,omitempty"`
@@ -174,7 +175,7 @@ func Read(r io.Reader) (*Result, error) {
 
 func micros(d time.Duration) int64 { return d.Microseconds() }
 
-// Metrics takes the figures of a benchmark, as *testing.B does.
+// Metrics receives the figures of a benchmark, like *testing.B.
 type Metrics interface{ ReportMetric(n float64, unit string) }
 
 // Report reports the medians of the phases and of the calls at the largest level, such as

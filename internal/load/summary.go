@@ -23,12 +23,13 @@ type Summary struct {
 	// time per call, in milliseconds.
 	Busy float64 `json:"busy"`
 	Cost float64 `json:"cost"`
-	// Throughput is the number of calls for each second of Busy, InFlight the most at once.
+	// Throughput is the number of calls per second of Busy, and InFlight the highest number at
+	// once.
 	Throughput float64 `json:"throughput"`
 	InFlight   int     `json:"inFlight"`
 }
 
-// Methods are the names of all calls, in the order of a volume's life; the rest by name.
+// Methods are the names of all calls, in the order of a volume's life, and other calls by name.
 func (r *Result) Methods() []string {
 	all := map[string]bool{}
 	for _, l := range r.Levels {
@@ -60,7 +61,7 @@ func place(method string) int {
 	return len(Kinds)
 }
 
-// Changes reports whether a call is made for each volume, and not about the driver.
+// Changes reports whether a call is made for each volume, rather than about the driver.
 func Changes(method string) bool { return place(method) < len(Kinds) }
 
 // Of summarizes the calls of one kind at a level; its Count is 0 if there are none.
@@ -110,7 +111,7 @@ func (c *Calls) times() (all []float64) {
 	return all
 }
 
-// busy is the time in which at least one call was under way, in seconds.
+// busy is the time in which at least one call was in progress, in seconds.
 func (c *Calls) busy() float64 {
 	var sum, until int64
 	for _, i := range c.inOrder() {
@@ -138,8 +139,8 @@ type edge struct {
 	open int // calls under way from then on, more or less than before
 }
 
-// edges returns the beginnings and ends of all calls, in the order of time; of equal times the ends
-// are first.
+// edges returns the starts and ends of all calls in the order of time. At equal times the ends come
+// first.
 func (c *Calls) edges() []edge {
 	var all []edge
 	for i, began := range c.Began {
@@ -181,8 +182,8 @@ func (c *Calls) inFlight() (most int) {
 	return most
 }
 
-// crowded returns the time, in seconds, during which at least some number of calls were in progress
-// at once, and the number of calls that ended in that time.
+// crowded returns how long, in seconds, at least some number of calls were in progress at once, and
+// how many calls ended in that time.
 func (c *Calls) crowded(least int) (seconds float64, ended int) {
 	open, since := 0, int64(0)
 	for _, e := range c.edges() {
@@ -197,7 +198,7 @@ func (c *Calls) crowded(least int) (seconds float64, ended int) {
 	return seconds, ended
 }
 
-// Median is the middle one of some numbers; 0 of none.
+// Median is the middle one of some numbers; 0 if there are none.
 func Median(numbers []float64) float64 {
 	return stats.Sample{Xs: slices.Clone(numbers)}.Quantile(0.5)
 }
@@ -227,7 +228,7 @@ func (l Level) Phases() (names []string) {
 }
 
 // OverTime returns the median times of calls of one kind in the last run, in milliseconds. It
-// divides the time from the first to the last call into equal parts; a part without a call has 0.
+// divides the time from the first to the last call into equal parts. A part without a call has 0.
 func (l Level) OverTime(method string, parts int) []float64 {
 	medians := make([]float64, parts)
 	if len(l.Runs) == 0 {
@@ -290,7 +291,7 @@ func (l Level) Use(at string) Use {
 	return Use{}
 }
 
-// Medians are the median times of calls of one kind, by run, in milliseconds.
+// Medians are the median times of calls of one kind for each run, in milliseconds.
 func (l Level) Medians(method string) (all []float64) {
 	for _, run := range l.Runs {
 		c := run.Calls[method]

@@ -12,8 +12,8 @@ import (
 // ticks is the number of clock ticks that /proc counts per second, on all architectures of Linux.
 const ticks = 100
 
-// Used measures a program with the processes that it has started, by their ids on this machine. It
-// is zero if the program has ended.
+// Used measures a program with its child processes, by their ids on this machine. It is zero if the
+// program has ended.
 func Used(plugin string, pids []int) Use {
 	u := Use{Plugin: plugin, Children: max(0, int64(len(pids)-1))}
 	for _, pid := range pids {
@@ -48,7 +48,7 @@ func (u *Use) add(pid int) {
 func (u *Use) schedule(pid int) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, name := range threads {
-		text, _ := os.ReadFile(name) // a thread that has ended has none
+		text, _ := os.ReadFile(name) // an ended thread has none
 		fields := bytes.Fields(text)
 		if len(fields) < 2 {
 			continue

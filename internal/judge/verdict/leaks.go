@@ -1,7 +1,6 @@
 package verdict
 
-// The keys of leftovers: of the driver; of a missing call; of a call that failed and was not
-// repeated.
+// The keys of leftovers: of the driver; of a missing call; of a failed call without a repetition.
 const (
 	LeftBehind Key = "leaks"
 	Undone     Key = "undone"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Sentence is the words of a verdict. Its name is the same words with an ellipsis in place of the
-// parts that differ from run to run.
+// Sentence is the words of a verdict. Its name is the same text with an ellipsis in place of the
+// parts that vary between runs.
 type Sentence struct {
 	Text string
 	name string
@@ -22,12 +22,12 @@ type (
 // method or a code.
 func Kept(value any) any { return kept{value} }
 
-// Quoted marks an argument of [Say] that quotes another program. The name has its words without
+// Quoted marks an argument of [Say] that quotes another program. The name contains its text without
 // ids, paths, numbers and times.
 func Quoted(text string) any { return quoted{text} }
 
-// Say renders a sentence. In its name an ellipsis stands for every argument that is neither
-// [Kept] nor [Quoted].
+// Say renders a sentence. In its name an ellipsis replaces every argument that is neither [Kept]
+// nor [Quoted].
 func Say(format string, args ...any) Sentence {
 	shown, named := make([]any, len(args)), make([]any, len(args))
 	for i, arg := range args {
@@ -45,7 +45,7 @@ func Say(format string, args ...any) Sentence {
 	return Sentence{Text: fmt.Sprintf(format, shown...), name: fmt.Sprintf(format, named...)}
 }
 
-// Aside returns the sentence with further words that its name does not have.
+// Aside returns the sentence with additional words that are not part of its name.
 func (s Sentence) Aside(format string, args ...any) Sentence {
 	s.Text += fmt.Sprintf(format, args...)
 	return s
@@ -63,7 +63,7 @@ type ellipsis struct{}
 // Format renders it.
 func (ellipsis) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte("…")) }
 
-// tidy joins ellipses that follow each other, and keeps one at the end.
+// tidy merges successive ellipses, and keeps one at the end.
 func tidy(name string) string {
 	name = joined().ReplaceAllString(name, "…")
 	name = objects().ReplaceAllString(name, "$1 …")

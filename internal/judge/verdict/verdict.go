@@ -1,6 +1,6 @@
-// Package verdict holds the value that every check of a run produces: one thing that is wrong.
-// The value names the broken invariant and its subject. Its words are rendered when it is made, for
-// people, and no code reads them.
+// Package verdict holds the value that every check of a run produces: one thing that is wrong. The
+// value names the broken invariant and its subject. Its text is rendered when it is created. The
+// text is for people, and no code reads it.
 package verdict
 
 import (
@@ -15,14 +15,14 @@ type Verdict struct {
 	Breaks Key `json:"breaks,omitempty"`
 	// Form is the way in which the invariant is broken.
 	Form Form `json:"form,omitempty"`
-	// Method is the CSI method that it is about, such as "Node/NodeStageVolume".
+	// Method is the CSI method of the verdict, such as "Node/NodeStageVolume".
 	Method string `json:"method,omitempty"`
 	// Field is the field of a message, such as "CreateVolumeResponse.volume.volume_id".
 	Field string `json:"field,omitempty"`
 	// Code is the name of the gRPC code with which the call failed.
 	Code string `json:"code,omitempty"`
-	// Kind is the kind of thing that is left behind, and Undo the short name of the call that
-	// removes such things.
+	// Kind is the kind of a leftover, and Undo the short name of the call that removes such
+	// leftovers.
 	Kind string `json:"kind,omitempty"`
 	Undo string `json:"undo,omitempty"`
 	// Node is the node on which it happened.
@@ -41,8 +41,8 @@ type Verdict struct {
 	Remark bool `json:"remark,omitempty"`
 }
 
-// Form is the way in which an invariant is broken: the words of its sentence that are always the
-// same. Packages that judge declare theirs as constants and compare them for equality.
+// Form is the way in which an invariant is broken: the constant words of its sentence. Packages
+// that judge declare theirs as constants and compare them for equality.
 type Form string
 
 // String returns the verdict in words.
@@ -70,13 +70,13 @@ func (v Verdict) Blame() Blame {
 // Is reports whether the verdict breaks one of the invariants.
 func (v Verdict) Is(keys ...Key) bool { return slices.Contains(keys, v.Breaks) }
 
-// Worded returns the verdict with its words and its name.
+// Worded returns the verdict with its text and its name.
 func (v Verdict) Worded(s Sentence) Verdict {
 	v.Text, v.Name = s.Text, tidy(s.name)
 	return v
 }
 
-// Renamed returns the verdict with its words changed by a function, such as one that hides the
+// Renamed returns the verdict after applying a function to its text, such as one that hides the
 // random parts of paths.
 func (v Verdict) Renamed(rename func(string) string) Verdict {
 	v.Text = rename(v.Text)
@@ -94,14 +94,14 @@ func Plain(text string) Verdict {
 	return Verdict{}.Worded(Sentence{Text: text, name: general(text)})
 }
 
-// Under returns the verdict with a title before its words and its name.
+// Under returns the verdict with a title before its text and its name.
 func (v Verdict) Under(title string) Verdict {
 	v.Text, v.Name = title+": "+v.Text, title+": "+v.Name
 	return v
 }
 
-// Of returns the verdict of an error: its own if it has one, or otherwise the first line of its
-// words.
+// Of returns the verdict of an error. If the error has none, it returns a verdict with the first
+// line of the error's text.
 func Of(err error) Verdict {
 	var judged interface{ Verdict() Verdict }
 	if errors.As(err, &judged) {

@@ -9,8 +9,8 @@ import (
 // look is the real time between two looks at the threads of the driver.
 const look = 10 * time.Millisecond
 
-// watchBusy counts the busy threads of the driver until its result is called, which returns the
-// average over the moments with a crowd of calls; 0 without such a moment.
+// watchBusy counts the busy threads of the driver until the returned function is called. That
+// function returns the average over the moments with a crowd of calls; 0 if there were none.
 func (p *player) watchBusy() (end func() float64) {
 	programs := p.Programs()
 	stop, ended := make(chan struct{}), make(chan float64)

@@ -12,8 +12,8 @@ import (
 
 const namespace = "default"
 
-// statistics is the cluster time for which volumes stay up: the kubelet requests the statistics of
-// each once a minute. K-STAT-1
+// statistics is the cluster time for which volumes stay up, because the kubelet requests the
+// statistics of each once a minute. K-STAT-1
 const statistics = 2 * time.Minute
 
 // begin begins the life of a volume, on the next node.
@@ -70,11 +70,12 @@ func (p *player) runs(l life) bool {
 	return ok && pod.Status.Phase == corev1.PodRunning
 }
 
-// await waits until something is true of all lives. The text names how many of them are left.
+// await waits until a condition holds for all lives. The text contains the number of remaining
+// lives.
 func (p *player) await(text string, all []life, is func(life) bool) error {
 	left := all
 	err := p.WaitFor(fmt.Sprintf(text, len(all), len(all)), p.Plan.Limit, func() bool {
-		for len(left) > 0 && is(left[0]) { // those after it are looked at when it is done
+		for len(left) > 0 && is(left[0]) { // later ones are checked after it
 			left = left[1:]
 		}
 		return len(left) == 0

@@ -38,8 +38,7 @@ func (o Options) look(ctx context.Context, build Build, r *load.Result) error {
 	return nil
 }
 
-// lookAt plays a life beside those of a level, and returns the files that the driver opened, by the
-// call.
+// lookAt plays one more life at a level, and returns the files that the driver opened, by call.
 func (o Options) lookAt(ctx context.Context, build Build, volumes int) (opened map[string]map[string]int, err error) {
 	p := &player{Options: o, Build: build, record: load.NewRecord(), run: &load.Run{}, level: &load.Level{Volumes: volumes}}
 	p.Progress = nil
@@ -65,9 +64,9 @@ func (o Options) lookAt(ctx context.Context, build Build, volumes int) (opened m
 	return l.opened, p.end(p.alive[len(p.alive)-1:])
 }
 
-// looker assigns the files that a driver opens to its calls, which are made one after the other.
+// looker assigns the files that a driver opens to its calls, which are sequential.
 type looker struct {
-	cluster Cluster // nil as long as it does not look
+	cluster Cluster // nil while it is not counting
 	before  map[string]int
 	opened  map[string]map[string]int
 }

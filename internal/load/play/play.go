@@ -21,25 +21,26 @@ type Cluster interface {
 	Now() time.Duration
 	Apply(store.Object) (string, error)
 	Delete(*store.Resource, store.Key, ...store.DeleteOption) error
-	// WaitFor runs the cluster until cond holds; a *Stuck error if it does not within the limit.
+	// WaitFor runs the cluster until cond holds. It returns a *Stuck error if the limit is
+	// exceeded.
 	WaitFor(what string, limit time.Duration, cond func() bool) error
 	Advance(time.Duration) error
 	Nodes() []string
 	// Cordon keeps new pods from a node.
 	Cordon(node string, on bool) error
 	RestartKubelet(node string) error
-	// RestartDriver stops the driver's program on a node, or its controller plugin if node is
-	// empty, and starts it again. It returns the real time until the program answers.
+	// RestartDriver stops and restarts the driver's program on a node; if node is empty, its
+	// controller plugin. It returns the real time until the program answers.
 	RestartDriver(node string) (time.Duration, error)
 	// UnderWay returns the number of calls that the driver has not answered yet. It may be called
 	// from any goroutine.
 	UnderWay() int
 	// Programs are the process ids of the driver's programs, by the names of the plugins.
 	Programs() []Program
-	// Opened counts the times that the driver's programs have opened files for reading, by path;
-	// nil if unknown.
+	// Opened counts how often the driver's programs have opened files for reading, by path; nil if
+	// unknown.
 	Opened() map[string]int
-	// Died are the programs of the driver that have ended by themselves.
+	// Died are the programs of the driver that exited by themselves.
 	Died() []load.Death
 	Interrupt(error)
 	Close() error
@@ -49,7 +50,7 @@ type Cluster interface {
 type Program struct {
 	Plugin string
 	PID    int
-	// Family returns the ids of the program and of the processes that it has started.
+	// Family returns the ids of the program and its child processes.
 	Family func() []int
 	// Busy returns how many threads of them compute, or wait for a processor or a disk.
 	Busy func() int
@@ -60,7 +61,7 @@ type Stuck struct{ What string }
 
 func (s *Stuck) Error() string { return "waited in vain for " + s.What }
 
-// Workload makes the objects of one life. The names of all of them contain that of the life.
+// Workload creates the objects of one life. The names of all objects contain the name of the life.
 type Workload interface {
 	// Claim returns its claims, and the objects that are deleted with them.
 	Claim(name string) []store.Object
@@ -109,8 +110,8 @@ type life struct {
 }
 
 // Play plays all levels, the smallest first; several builds alternate. It returns a result for each
-// build. If a level cannot be played to its end, the result says so and has the part that was
-// played. The error is that of a cluster that cannot start.
+// build. If a level cannot be completed, the result says so and contains the completed part. The
+// error is for a cluster that cannot start.
 func Play(ctx context.Context, o Options) ([]*load.Result, error) {
 	var results []*load.Result
 	for range o.Builds {
@@ -163,7 +164,7 @@ func (o Options) level(ctx context.Context, volumes int) (levels []*load.Level, 
 	}
 	for number := range o.Plan.Runs {
 		for i := range players {
-			// The build that was last is first: neither has an advantage.
+			// The last build of the previous run comes first, so that no build has an advantage.
 			p := players[(i+number)%len(players)]
 			p.number = number + 1
 			if err := p.once(); err != nil {
@@ -174,7 +175,7 @@ func (o Options) level(ctx context.Context, volumes int) (levels []*load.Level, 
 	return levels, nil
 }
 
-// once plays one run, and keeps it.
+// once plays one run, and stores it.
 func (p *player) once() error {
 	p.run = &load.Run{}
 	err := p.play()
@@ -193,7 +194,7 @@ func (p *player) once() error {
 	return err
 }
 
-// play plays one run: all lives begin, the shape does its part, all lives end.
+// play plays one run: all lives begin, the shape acts on them, and all lives end.
 func (p *player) play() error {
 	shape := shapes[p.Plan.Shape]
 	p.sample("before")

@@ -24,7 +24,7 @@ var shapes = map[load.Shape]shape{
 	load.Expand:   {up: (*player).upAtOnce, between: (*player).expand},
 }
 
-// upInTurn spreads the beginnings of the lives over the duration of the plan.
+// upInTurn spreads the starts of the lives over the duration of the plan.
 func (p *player) upInTurn() error {
 	err := p.phase("up", func() error {
 		pause := p.Plan.Duration / time.Duration(max(1, p.level.Volumes))
@@ -44,7 +44,7 @@ func (p *player) upInTurn() error {
 	return err
 }
 
-// churn ends the oldest life and begins another one, at the rate of the plan for its duration.
+// churn ends the oldest life and starts another one, at the plan's rate and for its duration.
 func (p *player) churn() error {
 	return p.phase("churn", func() error {
 		pause := time.Duration(float64(time.Second) / p.Plan.Rate)

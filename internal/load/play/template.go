@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Name and Node stand for the name of a life and for its node in the objects of a Template.
+// Name and Node are placeholders for the name of a life and for its node in the objects of a
+// Template.
 const (
 	Name = "csisim-load-name"
 	Node = "csisim-load-node"
@@ -32,8 +33,8 @@ type form struct {
 	kind reflect.Type
 }
 
-// NewTemplate makes a workload from the objects of one life: its claims, its pod, and a snapshot,
-// which may be nil. They have Name and Node in the place of names.
+// NewTemplate creates a workload from the objects of one life: its claims, its pod, and a snapshot,
+// which may be nil. They contain Name and Node as placeholders.
 func NewTemplate(claims []store.Object, pod, snapshot store.Object) (*Template, error) {
 	t := &Template{}
 	for _, c := range claims {

@@ -1,5 +1,5 @@
-// Package deploy makes the manifests of a driver for a real cluster: the plugin on every node with
-// its registrar, the controller plugin with its sidecars, their permissions, and the CSIDriver
+// Package deploy creates the manifests of a driver for a real cluster: the plugin on every node
+// with its registrar, the controller plugin with its sidecars, their permissions, and the CSIDriver
 // object.
 package deploy
 
@@ -28,31 +28,32 @@ type Driver struct {
 	Index int
 	// CSIDriver is its CSIDriver object; nil for none.
 	CSIDriver *storagev1.CSIDriver
-	// Node and Controller are its plugins; nil for one that it does not have.
+	// Node and Controller are its plugins; nil for a missing one.
 	Node, Controller *Program
-	// Backend is the driver's storage system, in the pod of the controller plugin, which it
-	// outlives; nil for none.
+	// Backend is the driver's storage system, in a container that outlives the controller plugin in
+	// its pod; nil if there is none.
 	Backend *Program
 	// Sidecars are the programs beside the controller plugin: csi-provisioner.
 	Sidecars []string
 	// Flags are flags of sidecars that differ from the defaults, by sidecar.
 	Flags map[string][]string
-	// Down are the nodes without its plugin, until it is started there.
+	// Down are the nodes on which its plugin is not running until it is started there.
 	Down []string
 	// Later omits the driver until it is installed.
 	Later bool
-	// Keeper runs the registrar as a child of csisim, so that it can be ended and started
-	// separately; nil if the scenario does not end it.
+	// Keeper runs the registrar as a child of csisim, so that it can be stopped and started
+	// separately; nil if the scenario does not stop it.
 	Keeper *Keeper
-	// Shared is a directory that all nodes share and the plugins have at SharedAt; empty for none.
+	// Shared is a directory that all nodes share and that plugins mount at SharedAt; empty if there
+	// is none.
 	Shared, SharedAt string
 	// Apart means that a volume has separate content on each node.
 	Apart bool
 	// Port is the backend's port for nodes; 0 for none.
 	Port int32
-	// Orders is the port at which the backend of the reference driver takes orders; 0 for none.
+	// Orders is the port on which the backend of the reference driver receives orders; 0 for none.
 	Orders int
-	// Own are the driver's own manifests; nil if csisim makes them from the fields above.
+	// Own are the driver's own manifests; nil if csisim derives them from the fields above.
 	Own *Own
 }
 
@@ -74,8 +75,8 @@ type Program struct {
 // Keeper is the program /csisim of the plugin's image, which is copied to the registrar's
 // container.
 type Keeper struct {
-	// Libraries are the files in the image with which the program is loaded, the loader first; none
-	// for a static program.
+	// Libraries are the files in the image that the program loads, the loader first; none for a
+	// static program.
 	Libraries []string
 }
 
@@ -87,8 +88,8 @@ type Options struct {
 	Scope Scope
 	// Images replace the pinned images of sidecars, by name.
 	Images map[string]string
-	// Proxy puts a recording proxy before every plugin, with this bearer token for its clients; the
-	// images must have the program /csisim. Default: none.
+	// Proxy puts a recording proxy in front of every plugin, with this bearer token for its
+	// clients. The images must contain the program /csisim. Default: none.
 	Proxy string
 	// Run is a label of the run's pods. Default: none.
 	Run string
@@ -107,7 +108,7 @@ const (
 	// DriverLabel and PartLabel are on the pods: the driver's Slug, and node or controller.
 	DriverLabel = "csisim.dev/driver"
 	PartLabel   = "csisim.dev/part"
-	// RunLabel is on the pods of a run: those of an earlier one may still be there.
+	// RunLabel is on the pods of a run, because pods of an earlier run may still exist.
 	RunLabel = "csisim.dev/run"
 	// TokenVariable is the environment variable of a proxy's container with the token.
 	TokenVariable = "CSISIM_TOKEN"
@@ -189,8 +190,8 @@ func (m maker) ofRun(labels map[string]string) map[string]string {
 	return labels
 }
 
-// shared is the directory of the plugin's own socket and of those of the proxy, and state a
-// directory of the node that outlives its pods.
+// shared is the directory of the sockets of the plugin and of the proxy. state is a directory of
+// the node that outlives its pods.
 const (
 	shared   = "/run/csi"
 	upstream = shared + "/driver.sock"

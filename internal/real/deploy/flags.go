@@ -85,8 +85,8 @@ func setGates(options any, text string) (all bool, err error) {
 	return len(given) == 0, err
 }
 
-// each visits the fields of options that are named at the begin of their documentation, as flags
-// are.
+// each visits the fields of options that are named at the beginning of their documentation, in the
+// way of flags.
 func each(v reflect.Value, named *regexp.Regexp, visit func(name string, value reflect.Value)) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()

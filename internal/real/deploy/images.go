@@ -36,5 +36,6 @@ func (o Options) SnapshotImages() []string { return []string{o.image(SnapshotCon
 
 func fields(words string) []string { return strings.Fields(words) }
 
-// Sleeps reports whether an image stands for any container: csisim builds it, and it only sleeps.
+// Sleeps reports whether an image only sleeps. csisim builds such images, as replacements for any
+// container.
 func Sleeps(image string) bool { return strings.HasPrefix(image, "registry.local/") }

@@ -2,9 +2,9 @@ package deploy
 
 import "github.com/csisim/csisim/internal/world/version"
 
-// nodeImages are the images of kind's nodes by the version of Kubernetes, from the release notes of
-// kind: those of kind 0.33 for 1.34 to 1.36, those of the last release of kind with an image for
-// older versions.
+// nodeImages are the images of kind's nodes by the version of Kubernetes, from kind's release
+// notes. For 1.34 to 1.36 they are those of kind 0.33, and for older versions those of the last
+// kind release with an image.
 var nodeImages = map[string]string{
 	"1.36": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",
 	"1.35": "kindest/node:v1.35.8@sha256:07b2536e30b803ed61d1677a79df6115f798ce64c80f9e22f6ed45afd09323c0",
@@ -15,6 +15,6 @@ var nodeImages = map[string]string{
 	"1.30": "kindest/node:v1.30.13@sha256:397209b3d947d154f6641f2d0ce8d473732bd91c87d9575ade99049aa33cd648",
 }
 
-// NodeImage returns the image of kind's nodes for a version of Kubernetes; empty if kind has none
-// that works.
+// NodeImage returns the image of kind's nodes for a version of Kubernetes; empty if kind has no
+// working one.
 func NodeImage(v version.Version) string { return nodeImages[v.String()] }

@@ -20,15 +20,15 @@ type Own struct {
 	// CSIDriver is the CSIDriver object among them; nil if there is none.
 	CSIDriver *storagev1.CSIDriver
 	objects   []*unstructured.Unstructured
-	sources   map[*unstructured.Unstructured]manifest.Object // of those that are read from a file
+	sources   map[*unstructured.Unstructured]manifest.Object // only if they are read from a file
 	pods      []pluginPods
 }
 
 // Objects returns the unchanged objects of the manifests, in the order in which they are applied.
 func (o *Own) Objects() []*unstructured.Unstructured { return o.objects }
 
-// Shared returns the objects that all plugins share, as objects of their types: the CSIDriver
-// object and the classes.
+// Shared returns the objects that all plugins share, in their Go types: the CSIDriver object and
+// the classes.
 func (o *Own) Shared() (all []store.Object) {
 	for _, u := range o.objects {
 		var typed store.Object
@@ -44,7 +44,7 @@ func (o *Own) Shared() (all []store.Object) {
 		default:
 			continue
 		}
-		// The strict reading before has refused fields of other types.
+		// The previous strict reading has rejected fields of other types.
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil {
 			all = append(all, typed)
 		}
@@ -129,7 +129,7 @@ func (o *Own) Liveness() *corev1.Probe {
 	return nil
 }
 
-// Replicas returns the number of controller plugins; 0 if it is one.
+// Replicas returns the number of controller plugins; 0 means one.
 func (o *Own) Replicas() uint {
 	for _, p := range o.pods {
 		if p.replicas > 1 && p.part("controller") != nil {
@@ -171,7 +171,7 @@ func (o *Own) Plugins() (lines []string) {
 	return lines
 }
 
-// Owns reports whether an object belongs to the deployment, or is made for it: a pod or a
+// Owns reports whether an object belongs to the deployment or results from it: a pod or a
 // ReplicaSet of one of its workloads.
 func (o *Own) Owns(kind, namespace, name string) bool {
 	isMade := kind == "Pod" || kind == "ReplicaSet"
@@ -191,8 +191,8 @@ func makesPods(u *unstructured.Unstructured) bool {
 	return err == nil && found
 }
 
-// ownManifests returns the unchanged objects; for a run with its labels, and with the recording
-// proxies in their pods.
+// ownManifests returns the unchanged objects. For a run they get its labels, and their pods get the
+// recording proxies.
 func (m maker) ownManifests() (all []runtime.Object) {
 	for _, object := range m.Own.objects {
 		object = object.DeepCopy()

@@ -28,13 +28,13 @@ var sidecarImages = map[string]string{
 	"livenessprobe": livenessprobe.Name, "liveness-probe": livenessprobe.Name,
 }
 
-// pluginPods are the pods of a workload in which a driver serves its sidecars.
+// pluginPods are the pods of a workload with a driver and its sidecars.
 type pluginPods struct {
 	kind, namespace, name string
 	replicas              int64
 	template              corev1.PodTemplateSpec
 	driver                int    // index of the driver's container
-	volume, socket        string // the volume with the driver's socket, and its path in there
+	volume, socket        string // the volume with the driver's socket, and the socket's path in it
 	sidecars              []podSidecar
 }
 
@@ -69,8 +69,8 @@ const containersField = "spec.template.spec.containers"
 
 func containerField(i int) string { return strict.Index(containersField, i) }
 
-// findPlugin finds the driver among the containers of a workload: it has the volume in which the
-// sidecars look for its socket. It returns nil for pods without sidecars.
+// findPlugin finds the driver among the containers of a workload. The driver's container has the
+// volume in which the sidecars look for its socket. It returns nil for pods without sidecars.
 func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (*pluginPods, error) {
 	p := &pluginPods{kind: u.GetKind(), namespace: u.GetNamespace(), name: u.GetName(), template: template, driver: -1}
 	p.replicas, _, _ = unstructured.NestedInt64(u.Object, "spec", "replicas") // none is one
@@ -117,7 +117,7 @@ func orNone(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// sidecarOf returns the name under which a container calls drivers; empty if it is no sidecar.
+// sidecarOf returns the name under which a container calls drivers; empty if it is not a sidecar.
 func sidecarOf(c corev1.Container) string {
 	image, _, _ := strings.Cut(path.Base(c.Image), "@")
 	image, _, _ = strings.Cut(image, ":")
@@ -127,8 +127,8 @@ func sidecarOf(c corev1.Container) string {
 	return sidecarImages[c.Name]
 }
 
-// flagsOf returns the flags of a container's command, with its variables filled in. A flag with one
-// dash gets two.
+// flagsOf returns the flags of a container's command, after replacing its variables. A flag with
+// one dash gets two.
 func flagsOf(c corev1.Container) map[string]string {
 	flags := map[string]string{}
 	args := slices.Concat(c.Command, c.Args)

@@ -14,18 +14,19 @@ import (
 const (
 	// ProxyImage is the image of the proxies.
 	ProxyImage = "csisim.dev/csisim:csisim"
-	// ProxyContainer begins the names of their containers; the part follows: node or controller.
+	// ProxyContainer is the prefix of the names of their containers, before the part: node or
+	// controller.
 	ProxyContainer = "csisim-proxy-"
 	// ProxiesAnnotation is on their pods: part=port,…
 	ProxiesAnnotation = "csisim.dev/proxies"
 )
 
-// firstOwnPort is the port of the first driver's proxy before a node plugin; no sidecar uses it,
-// nor those after it.
+// firstOwnPort is the port of the first driver's proxy in front of a node plugin. No sidecar uses
+// this port or the following ones.
 const firstOwnPort = 29808
 
-// OwnPort returns the port of the driver's proxy of a part. It is unique, since pods of two drivers
-// may share their node's network.
+// OwnPort returns the port of the driver's proxy for a part. It is unique, since pods of two
+// drivers may share their node's network.
 func (d Driver) OwnPort(part string) int {
 	port := firstOwnPort + 2*d.Index
 	if part == "controller" {
@@ -42,9 +43,9 @@ const (
 )
 
 // proxied returns the template of a workload's pods with proxies between the driver and its
-// callers. The driver and each sidecar get separate directories at the path of the shared one with
-// the driver's socket; the proxy has all of them. Their commands stay unchanged. The pod shares its
-// process namespace, so that the proxy can end the driver.
+// callers. The driver and each sidecar get separate directories at the path of the shared directory
+// with the driver's socket. The proxy has all of them. Their commands stay unchanged. The pod
+// shares its process namespace, so that the proxy can end the driver.
 func (m maker) proxied(p pluginPods) corev1.PodTemplateSpec {
 	template := *p.template.DeepCopy()
 	spec := &template.Spec
@@ -103,8 +104,9 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 	}
 }
 
-// ownRecords returns the directory of a proxy's records. A node has one pod of a node plugin at a
-// time, and the next one continues; of a controller it may have several.
+// ownRecords returns the directory of a proxy's records. A node has only one pod of a node plugin
+// at a time, and the next pod continues its records. A node may have several pods of a controller
+// plugin.
 func (m maker) ownRecords(part string) string {
 	dir := Records(m.Name, part)
 	if part == "controller" {

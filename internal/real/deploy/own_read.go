@@ -20,8 +20,8 @@ import (
 )
 
 // ReadOwn reads the manifests of a driver's deployment: files, folders with files, and folders with
-// a kustomization. Paths are relative to dir. The error is a *PathError of the first path that
-// cannot be read, strict.Problems of a file, or an error if no pod has a driver with sidecars.
+// a kustomization. Paths are relative to dir. The error is a *PathError for the first unreadable
+// path, strict.Problems of a file, or another error if no pod has a driver with sidecars.
 func ReadOwn(dir string, paths []string) (*Own, error) {
 	o := &Own{sources: map[*unstructured.Unstructured]manifest.Object{}}
 	for i, path := range paths {
@@ -105,8 +105,8 @@ func (o *Own) readPath(path string) ([]*unstructured.Unstructured, error) {
 	return all, nil
 }
 
-// build builds a kustomization as kubectl apply -k does. kubectl does it, because the library links
-// Go's plugins, with which a program keeps every method of every type.
+// build builds a kustomization like kubectl apply -k. It calls kubectl, because the library links
+// Go's plugins, and a program with plugins contains every method of every type.
 func build(dir string) ([]*unstructured.Unstructured, error) {
 	text, err := exec.Command("kubectl", "kustomize", dir).Output()
 	if errors.Is(err, exec.ErrNotFound) {
@@ -118,7 +118,7 @@ func build(dir string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the kustomization in %s: %w", dir, err)
 	}
-	// The built objects are in no file.
+	// The built objects have no file.
 	all, _, err := decode(filepath.Join(dir, kustomizations[0]), text)
 	return all, err
 }

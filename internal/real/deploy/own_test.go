@@ -112,7 +112,7 @@ func TestManifestsWithoutADriverAreRejected(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// A folder with a kustomization takes kubectl; the error of kubectl names the mistake.
+// A folder with a kustomization requires kubectl. kubectl's error names the mistake.
 func TestAKustomizationThatCannotBeBuiltIsRejected(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte("resources: [none.yaml]\n"), 0o600))

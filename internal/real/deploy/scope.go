@@ -6,18 +6,18 @@ import (
 )
 
 // Scope is a suffix of the names of a run's objects on a shared cluster. No name or uid of
-// Kubernetes contains it, so it can be removed from any text. It is empty for a run with the names
-// of its scenario.
+// Kubernetes contains it, so it can be removed from any text. It is empty for a run that uses the
+// names of its scenario.
 type Scope string
 
-// NewScope returns the scope of the n-th run of a command with a random text of hexadecimal digits,
-// of which it uses some.
+// NewScope returns the scope of the n-th run of a command, with some digits of a random hexadecimal
+// text.
 func NewScope(text string, n int) Scope {
-	const digits, base = "ghijklmnopqrstuv", 16 // no uid has them
+	const digits, base = "ghijklmnopqrstuv", 16 // uids never contain them
 	return Scope("-z" + text[:4] + string(digits[n/base%base]) + string(digits[n%base]))
 }
 
-// Renamable are cluster-scoped resources with objects that only matter to objects that name them.
+// Renamable are cluster-scoped resources. Their objects affect only objects that name them.
 var Renamable = []string{
 	"namespaces", "storageclasses", "persistentvolumes", "csidrivers", "volumeattachments", "volumeattributesclasses",
 	"volumesnapshotclasses", "volumesnapshotcontents",

@@ -12,12 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// SnapshotController is the name of the controller that all drivers with snapshots share, of its
-// image and its pods.
+// SnapshotController is the name of the controller that all drivers with snapshots share, and of
+// its image and pods.
 const SnapshotController = "snapshot-controller"
 
-// SnapshotKinds returns the kinds of snapshots and their controller, which distributions install,
-// not Kubernetes itself nor drivers. The definitions have the fields of the kinds and their types,
+// SnapshotKinds returns the kinds of snapshots and their controller. Distributions install them,
+// not Kubernetes itself or drivers. The definitions have the fields of the kinds and their types,
 // and no other rules.
 func SnapshotKinds(o Options) []runtime.Object {
 	kinds := []runtime.Object{

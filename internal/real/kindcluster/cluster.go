@@ -1,4 +1,4 @@
-// Package kindcluster makes and deletes clusters with kind's library, loads images into them and
+// Package kindcluster creates and deletes clusters with kind's library, loads images into them and
 // runs commands on their nodes, which are containers.
 package kindcluster
 
@@ -24,7 +24,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// DefaultName is the name of a cluster that is made for a run and deleted with it.
+// DefaultName is the name of a cluster that is created for a run and deleted with it.
 const DefaultName = "csisim"
 
 // Options describe a cluster.
@@ -37,9 +37,9 @@ type Options struct {
 	Config *v1alpha4.Cluster
 	// Image is the image of all nodes. Default: Usual, except for nodes with an image in Config.
 	Image string
-	// Usual is the image of nodes without any other. Default: kind's own.
+	// Usual is the default image of nodes. Default: kind's own.
 	Usual string
-	// Kubeconfig is a file that kind may write; it does not touch the user's own.
+	// Kubeconfig is a file that kind may write. kind does not change the user's own file.
 	Kubeconfig string
 	// Shared is a directory of this machine that all nodes have at SharedAt. Default: none.
 	Shared, SharedAt string
@@ -57,7 +57,7 @@ type Cluster struct {
 }
 
 // Find returns the cluster with a name; nil if there is none. It starts nodes without power and
-// kubelets that are down, as a killed run may leave them.
+// stopped kubelets, which a killed run may have left behind.
 func Find(o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -98,7 +98,8 @@ func Names() (map[string]bool, error) {
 	return there, nil
 }
 
-// Create makes a cluster. If one with that name exists it fails, since another command made it.
+// Create makes a cluster. If a cluster with that name exists it fails, because another command
+// created it.
 func Create(ctx context.Context, o Options) (*Cluster, error) {
 	c, err := connect(o)
 	if err != nil {
@@ -132,19 +133,19 @@ func (c *Cluster) taken() error {
 	return &sim.ConfigError{Subject: fmt.Sprintf("cluster %q", c.name), Problem: fmt.Sprintf("kind has one of that name: use it with --on kind:%s, or delete it with 'kind delete cluster --name %s'", c.name, c.name)}
 }
 
-// isTaken reports whether kind found nodes of a cluster with that name before it made any.
+// isTaken reports whether kind found nodes of a cluster with that name before it created any.
 func isTaken(err error) bool { return err != nil && strings.Contains(err.Error(), "already exist") }
 
 const (
-	// takenTime bounds the time after which kind reports that another cluster has the name. Until
-	// then, nodes with that name may belong to another command.
+	// takenTime bounds the time until kind reports that another cluster has the name. Until then,
+	// nodes with that name may belong to another command.
 	takenTime = 2 * time.Second
 	// deleteAgain is the interval of deleting nodes that kind continues to make.
 	deleteAgain = time.Second
 )
 
-// createUntil makes the cluster unless ctx ends before. kind's library has no context: its next
-// steps fail if its nodes are deleted.
+// createUntil creates the cluster unless ctx ends before. kind's library has no context, but its
+// next steps fail after its nodes are deleted.
 func (c *Cluster) createUntil(ctx context.Context) error {
 	made, begun := make(chan error, 1), time.After(takenTime)
 	go func() { made <- c.create() }()
@@ -158,7 +159,7 @@ func (c *Cluster) createUntil(ctx context.Context) error {
 		case err := <-made:
 			return err
 		case <-wait:
-			_ = c.Delete() // it is retried, and once more when kind has ended
+			_ = c.Delete() // it is retried, also after kind has ended
 		}
 	}
 }
@@ -166,7 +167,7 @@ func (c *Cluster) createUntil(ctx context.Context) error {
 // readyTime bounds the time until nodes are Ready.
 const readyTime = 2 * time.Minute
 
-// create makes the cluster. It turns kind's panic into an error, which occurs if 'kubectl get
+// create makes the cluster. It turns kind's panic into an error. The panic occurs if 'kubectl get
 // nodes' prints nothing.
 func (c *Cluster) create() (err error) {
 	defer func() {
@@ -184,9 +185,9 @@ func (c *Cluster) create() (err error) {
 	return c.provider.Create(c.name, options...)
 }
 
-// noElection disables leader election for the single control plane: a restarted program works at
-// once, without waiting for the lease of its predecessor. The user's own patches come later, and
-// win.
+// noElection disables leader election for the single control plane, so that a restarted program
+// works immediately instead of waiting for its predecessor's lease. The user's own patches come
+// later, and take precedence.
 const noElection = `kind: ClusterConfiguration
 controllerManager: {extraArgs: {leader-elect: "false"}}
 scheduler: {extraArgs: {leader-elect: "false"}}
@@ -367,7 +368,7 @@ func (c *Cluster) Has(names []string, id string) bool {
 	return true
 }
 
-// Save writes the images that the engine has to an archive, and returns their names.
+// Save writes the existing images of the engine to an archive, and returns their names.
 func (c *Cluster) Save(images []string, archive string) (saved []string, err error) {
 	for _, image := range images {
 		if exec.Command(c.engine, "image", "inspect", image).Run() == nil {

@@ -51,8 +51,7 @@ func TestAnExistingClusterIsLeftAlone(t *testing.T) {
 	assert.Empty(t, removed(orders()))
 }
 
-// If another command makes the cluster between the list and the first node, that cluster is left
-// alone, too.
+// A cluster that another command creates between the list and the first node is not touched either.
 func TestAClusterMadeConcurrentlyIsLeftAlone(t *testing.T) {
 	orders := enginetest.Docker(t, "never", "other")
 	c, err := connect(Options{})
@@ -165,7 +164,8 @@ func TestFailuresOfTheEngineAreReported(t *testing.T) {
 	}
 }
 
-// An interrupt ends the creation of a cluster at once, at any step of kind, and leaves no node.
+// An interrupt ends the creation of a cluster at once, at any step of kind, and leaves no node
+// behind.
 func TestAnInterruptEndsTheCreationOfACluster(t *testing.T) {
 	orders := enginetest.Docker(t, "none")
 	enginetest.Hangs(t, "logs")
@@ -198,7 +198,7 @@ func TestAMissingNodeImageIsAnError(t *testing.T) {
 	assert.Empty(t, beginning(orders(), "run "))
 }
 
-// kind panics if its list of nodes is empty: that is an ordinary error.
+// kind panics if its list of nodes is empty. This is reported as an ordinary error.
 func TestAPanicOfKindIsAnError(t *testing.T) {
 	c := &Cluster{name: "x", provider: nil}
 	err := c.create()

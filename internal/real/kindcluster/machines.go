@@ -58,8 +58,8 @@ func (c *Cluster) Run(ctx context.Context, name string, command ...string) (stri
 	return output(n.CommandContext(ctx, command[0], command[1:]...))
 }
 
-// untilInputEnds runs a command until it ends, or its input does: otherwise a command on a node
-// would outlive its starter.
+// untilInputEnds runs a command until it or its input ends. Otherwise a command on a node would
+// outlive its starter.
 const untilInputEnds = `exec 3<&0
 "$@" </dev/null 3<&- &
 program=$!
@@ -103,8 +103,8 @@ func (c *Cluster) Follow(ctx context.Context, name string, line func(string), co
 	return err
 }
 
-// RunOnOne runs a command on the first node on which it succeeds; otherwise it returns the error of
-// the last node.
+// RunOnOne runs a command on the first node on which it succeeds. If there is none, it returns the
+// error of the last node.
 func (c *Cluster) RunOnOne(ctx context.Context, command ...string) (err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.nodes)) {
 		if _, err = c.Run(ctx, name, command...); err == nil {

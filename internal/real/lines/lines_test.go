@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Lines may be long, empty, or without an end.
+// Lines may be long, empty, or unterminated.
 func TestEachReadsLinesOfAnyLength(t *testing.T) {
 	long := strings.Repeat("7", 1<<17)
 	var got []string

@@ -1,4 +1,4 @@
-// Package mockprogram serves the reference driver in memory as programs of a real cluster. Its
+// Package mockprogram serves the reference driver in memory by programs of a real cluster. Its
 // backend is one process, which outlives the plugins. They forward their calls to it, and it sends
 // mounts to the plugin on the node.
 package mockprogram

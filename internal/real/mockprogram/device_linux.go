@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// devices are the block devices of volumes on this node: loop devices, which the kernel detaches
-// when they are closed. The plugin keeps them open as long as it runs.
+// devices are the block devices of volumes on this node. They are loop devices, which the kernel
+// detaches when they are closed. The plugin keeps them open as long as it runs.
 type devices struct {
 	mu   sync.Mutex
 	open map[string]*os.File // by the volume's file
@@ -39,7 +39,7 @@ func (d *devices) of(file string) (string, error) {
 	return device.Name(), nil
 }
 
-// attach attaches a free loop device to a file, which it makes.
+// attach attaches a free loop device to a file, which it creates.
 func attach(name string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return nil, err

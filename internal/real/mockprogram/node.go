@@ -16,7 +16,8 @@ type Node struct {
 	Socket string
 	// Backend is the address of the backend.
 	Backend string
-	// Host is the address at which the backend reaches this plugin; it serves mounts at any port.
+	// Host is the address at which the backend reaches this plugin. The plugin serves mounts on any
+	// port.
 	Host string
 	// Token is the backend's token.
 	Token string

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/real/proxy"
 )
 
-// Paths of orders that a backend executes without Kubernetes' knowledge, like an administrator of a
-// storage system. A client sends them with POST and the token.
+// Paths of orders that a backend executes like an administrator of a storage system, unnoticed by
+// Kubernetes. A client sends them with POST and the token.
 const (
 	ChangeNodePath   = "/change-node"
 	SetConditionPath = "/set-condition"
@@ -21,7 +21,7 @@ const (
 
 // ChangeNode changes the information of a node.
 type ChangeNode struct {
-	// Node is the id with which its plugin was started.
+	// Node is the initial id of its plugin.
 	Node string
 	Info mock.NodeInfo
 }
@@ -64,7 +64,7 @@ func obey[T any](do func(T) error) http.HandlerFunc {
 	}
 }
 
-// changeNode also records the change: a plugin that starts again has its original arguments.
+// changeNode also records the change, because a restarted plugin has its original arguments.
 func (b *Backend) changeNode(o ChangeNode) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -93,8 +93,8 @@ func (c *cluster) order(bearing, path string, o any) int {
 	return response.StatusCode
 }
 
-// The information of a node changes without Kubernetes' knowledge, and stays changed when its
-// plugin starts again with its original arguments.
+// The information of a node changes unnoticed by Kubernetes. The change persists when its plugin
+// restarts with its original arguments.
 func TestChangedNodeInformationOutlivesThePlugin(t *testing.T) {
 	c := newCluster(t, mock.Options{Topology: true})
 	first := c.info()
@@ -124,7 +124,7 @@ func TestChangedNodeInformationOutlivesThePlugin(t *testing.T) {
 	assert.Equal(t, http.StatusUnprocessableEntity, c.order(token, ChangeNodePath, ChangeNode{Node: "node-z"}))
 }
 
-// A volume is detached, and made abnormal, at the storage system.
+// The storage system itself detaches a volume, and makes it abnormal.
 func TestVolumesAreChangedAtTheStorageSystem(t *testing.T) {
 	c := newCluster(t, mock.Options{ListVolumes: true, ListVolumesPublishedNodes: true, VolumeHealth: true})
 	c.info() // the node is known

@@ -51,7 +51,7 @@ func Mock() *cobra.Command {
 	return command
 }
 
-// Keep returns the command that runs a registrar. The run can end it and start it again.
+// Keep returns the command that runs a registrar. The run can stop it and start it again.
 func Keep() *cobra.Command {
 	var o proxy.KeepOptions
 	var dir string

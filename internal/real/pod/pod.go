@@ -9,7 +9,7 @@ import (
 // Commands returns the commands of containers.
 func Commands() []*cobra.Command { return []*cobra.Command{Proxy(), Mock(), Keep(), Node(), Sleep()} }
 
-// Run runs one of the commands in a program without others.
+// Run runs one of the commands in a program that has no other commands.
 func Run(ctx context.Context, args []string) error {
 	root := &cobra.Command{Use: "csisim", SilenceErrors: true, SilenceUsage: true}
 	root.AddCommand(Commands()...)

@@ -61,7 +61,7 @@ does with containers.`,
 	flags.BoolVar(&o.Listening, "listening", false, "orders and faults end the process that listens at --upstream, which is started again elsewhere; the proxy has to see it")
 	flags.BoolVar(&o.Strict, "strict", false, "also report deviations from the CSI spec that Kubernetes does not depend on")
 	for _, flag := range []string{"driver", "node", "listen", "address"} {
-		// There is such a flag.
+		// The flag exists.
 		_ = command.RegisterFlagCompletionFunc(flag, cobra.NoFileCompletions)
 	}
 	return command

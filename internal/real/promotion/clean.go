@@ -14,9 +14,9 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Clean deletes the objects that csisim has made on a cluster, by their label. With --on kind,
-// without a name, it deletes the whole cluster that a killed run has left. It returns the deleted
-// things.
+// Clean deletes the objects that csisim has created on a cluster, by their label. With --on kind
+// without a name, it deletes the whole cluster that a killed run has left behind. It returns the
+// deleted things.
 func Clean(ctx context.Context, o TargetOptions) (deleted []string, err error) {
 	t := &Target{options: o}
 	name, isKind := o.IsKind()

@@ -1,5 +1,5 @@
-// Package promotion runs the subjects of a simulation on a real cluster: it translates their
-// drivers, builds or pulls images, and finds or makes the cluster.
+// Package promotion runs the subjects of a simulation on a real cluster. It translates their
+// drivers, builds or pulls images, and finds or creates the cluster.
 package promotion
 
 import (
@@ -20,8 +20,8 @@ import (
 // Deployment lists the needs of a subject on a real cluster.
 type Deployment struct {
 	Drivers []deploy.Driver
-	// Built are images that csisim builds, Pulled those that the cluster has or gets from a
-	// registry.
+	// Built are images that csisim builds. Pulled are images that the cluster already has or gets
+	// from a registry.
 	Built  []image.Image
 	Pulled []string
 	// Snapshots means that the cluster must have the kinds of snapshots and their controller.
@@ -32,7 +32,7 @@ type Deployment struct {
 const SharedState = "/var/lib/csisim-shared"
 
 // stateDir is the path of the state directory for programs of drivers. It is the path of a
-// simulation, so that their messages are the same.
+// simulation, so that the programs' messages are the same.
 const stateDir = wire.RunDir + "/state"
 
 // builtTag is the tag of images that csisim builds.

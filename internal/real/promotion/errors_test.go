@@ -18,8 +18,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// An unusable cluster of a kubeconfig is one error with the cause: exit code 2 for a mistake of the
-// user, 3 for one of the cluster.
+// An unusable cluster of a kubeconfig is one error with the cause. The exit code is 2 for a mistake
+// of the user, and 3 for one of the cluster.
 func TestAnUnusableClusterIsOneErrorWithItsCause(t *testing.T) {
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -65,7 +65,7 @@ func TestAnUnusableClusterIsOneErrorWithItsCause(t *testing.T) {
 	}
 }
 
-// A full disk ends the run with an error of the machine, whether it is this one's or a node's.
+// A full disk ends the run with an error about the machine, whether this machine or a node is full.
 func TestAFullDiskIsAnEnvironmentError(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("it takes a device that is always full: ", err)

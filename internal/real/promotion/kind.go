@@ -62,8 +62,8 @@ func (t *Target) openKind(ctx context.Context, name string, subjects []Subject) 
 	return t.load()
 }
 
-// makeKind makes a cluster with a directory that its nodes share, which is removed with the
-// cluster.
+// makeKind creates a cluster with a directory that its nodes share. The directory is removed with
+// the cluster.
 func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindcluster.Cluster, error) {
 	there, err := kindcluster.Names()
 	if err != nil {
@@ -83,7 +83,7 @@ func (t *Target) makeKind(ctx context.Context, o kindcluster.Options) (*kindclus
 	return c, err
 }
 
-// kindOptions describe the one cluster for all subjects.
+// kindOptions describe a single cluster for all subjects.
 func kindOptions(subjects []Subject, t TargetOptions) (o kindcluster.Options, err error) {
 	o.Image = t.NodeImage
 	var first *Subject // with a configuration of kind
@@ -115,7 +115,7 @@ func kindOptions(subjects []Subject, t TargetOptions) (o kindcluster.Options, er
 	return o, nil
 }
 
-// NodeImage returns the image of the nodes of a cluster that is made for a subject.
+// NodeImage returns the image of the nodes of a cluster that is created for a subject.
 func NodeImage(s Subject, t TargetOptions) string {
 	o, err := kindOptions([]Subject{s}, t)
 	if err != nil || o.Image != "" {

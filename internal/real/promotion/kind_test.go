@@ -22,8 +22,8 @@ import (
 // plainSubject has no drivers.
 var plainSubject = Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b"}, Options: func(ctx context.Context) sim.Options { return sim.Options{Context: ctx} }}
 
-// One cluster serves all files: they agree on its version and its configuration, and it has the
-// nodes of all.
+// One cluster serves all files. They agree on its version and its configuration, and it has the
+// nodes of all of them.
 func TestOneClusterServesSeveralFiles(t *testing.T) {
 	old := Subject{Name: "old.yaml", Kubernetes: 34, Nodes: []string{"node-a", "node-b"}}
 	plain := Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b", "node-c"}}
@@ -84,8 +84,8 @@ func TestWildcardsInAPathAreLiteral(t *testing.T) {
 	assert.Equal(t, []string{sharedDir(work, "gone")}, removed)
 }
 
-// kind does not list a cluster before its first node, which may need a long pull: its directory is
-// locked until then.
+// kind does not list a cluster before its first node exists, which may need a long pull. The
+// cluster's directory is locked until then.
 func TestTheDirectoryOfAClusterInCreationIsLocked(t *testing.T) {
 	work := t.TempDir()
 	dir := sharedDir(work, "")
@@ -108,8 +108,8 @@ func TestTheDirectoryOfAClusterInCreationIsLocked(t *testing.T) {
 	assert.Equal(t, []string{dir}, removed)
 }
 
-// The nodes' root user has written files that the user cannot remove: a node empties the directory
-// before the cluster is deleted.
+// The root user of the nodes has written files that the user cannot remove. A node empties the
+// directory before the cluster is deleted.
 func TestANodeEmptiesTheDirectoryBeforeTheClusterIsDeleted(t *testing.T) {
 	work := t.TempDir()
 	require.NoError(t, os.MkdirAll(sharedDir(work, ""), 0o755))
@@ -128,8 +128,8 @@ func TestANodeEmptiesTheDirectoryBeforeTheClusterIsDeleted(t *testing.T) {
 	assert.NoDirExists(t, sharedDir(work, ""))
 }
 
-// If a cluster cannot be made, its directory is removed. The directory of an existing cluster stays
-// unchanged.
+// If a cluster cannot be created, its directory is removed. The directory of an existing cluster
+// stays unchanged.
 func TestTheDirectoryOfAFailedClusterIsRemoved(t *testing.T) {
 	work := t.TempDir()
 	plain := plainSubject

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// NeverDriver returns why a driver cannot run on a real cluster; empty if it can.
+// NeverDriver returns the reason why a driver cannot run on a real cluster; empty if it can.
 func NeverDriver(d sim.Driver) string {
 	switch {
 	case d.Servers != nil:
@@ -41,7 +41,7 @@ func NeverDriver(d sim.Driver) string {
 	return ""
 }
 
-// NeverNode returns why a node cannot be on a real cluster; empty if it can.
+// NeverNode returns the reason why a node cannot exist on a real cluster; empty if it can.
 func NeverNode(n sim.Node) string {
 	if n.SELinux || n.ChownTime > 0 || n.Kubernetes != 0 || len(n.Migration) > 0 {
 		return "nodes have names, labels and taints only so far"
@@ -52,7 +52,7 @@ func NeverNode(n sim.Node) string {
 	return ""
 }
 
-// NeverFault returns why a fault cannot be injected on a real cluster; empty if it can.
+// NeverFault returns the reason why a fault cannot be injected on a real cluster; empty if it can.
 func NeverFault(f *fault.Fault) string {
 	if why := effect.Never(f); why != "" {
 		return why
@@ -63,7 +63,7 @@ func NeverFault(f *fault.Fault) string {
 	return ""
 }
 
-// NeverVersion returns the reason why no cluster can be made for a subject; empty if it can. An
+// NeverVersion returns the reason why no cluster can be created for a subject; empty if one can. An
 // existing cluster has its own version.
 func NeverVersion(s Subject, o TargetOptions) string {
 	_, isKind := o.IsKind()
@@ -79,7 +79,8 @@ func (s Subject) namesImages() bool {
 	return len(nodes) > len(s.Nodes) && !slices.ContainsFunc(nodes, func(n v1alpha4.Node) bool { return n.Image == "" })
 }
 
-// NeverController returns why a controller cannot be killed on a real cluster; empty if it can.
+// NeverController returns the reason why a controller cannot be killed on a real cluster; empty if
+// it can.
 func NeverController(name string) string {
 	if name == wholeManager || name == deploy.SnapshotController || strings.Contains(name, "/") {
 		return ""
@@ -87,7 +88,7 @@ func NeverController(name string) string {
 	return name + " is a part of kube-controller-manager, which dies as a whole"
 }
 
-// wholeManager stands for all controllers of the kube-controller-manager.
+// wholeManager means all controllers of the kube-controller-manager.
 const wholeManager = "kube-controller-manager"
 
 // Reasons why options of a cluster are not supported on a real one.
@@ -98,7 +99,7 @@ const (
 	NoChosenOrder = "a real cluster runs in an order of its own"
 )
 
-// Never returns the options of a cluster that a real one does not support, nil if there are none.
+// Never returns the options of a cluster that a real one does not support; nil if there are none.
 // It ignores options that only configure the simulation.
 func Never(o sim.Options) error {
 	_, calm := o.Strategy.(kernel.Calm)

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// An image of nodes is needed only for a new cluster, and only if nothing else names one.
+// A node image is needed only for a new cluster, and only if no other option names one.
 func TestANewClusterNeedsAnImageOfNodes(t *testing.T) {
 	old := Subject{Name: "old.yaml", Kubernetes: 23, Nodes: []string{"node-a"}}
 	const why = "kind has no image of nodes for it: --node-image names one"

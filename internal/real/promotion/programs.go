@@ -21,7 +21,7 @@ import (
 // mockPort is the port of the backend of the reference driver in memory, for nodes.
 const mockPort = 9809
 
-// mockOrders is the port on which it takes orders from a run.
+// mockOrders is the port on which it receives orders from a run.
 const mockOrders = 9810
 
 // nodeName is the name of a pod's node in a command.
@@ -52,8 +52,8 @@ func addMock(d *deploy.Driver, i installed, slug string, o deploy.Options) error
 	return nil
 }
 
-// zonesFlag returns the zones of all nodes, as their plugins share one command; empty for a driver
-// without topology.
+// zonesFlag returns the zones of all nodes, because their plugins share one command; empty for a
+// driver without topology.
 func zonesFlag(i installed) string {
 	if !i.Mock.Topology {
 		return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // A program finds the storage of its driver at the path of a simulation, so that paths in its
-// answers are the same; on the nodes it has another path.
+// answers are the same. On the nodes the storage has another path.
 func TestAProgramFindsItsStateAtThePathOfASimulation(t *testing.T) {
 	program, err := os.Executable()
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// sharedPrefix begins the names of directories that the nodes of a kind cluster share; the
-// cluster's name follows.
+// sharedPrefix is the prefix of the directories that the nodes of a kind cluster share, before the
+// cluster's name.
 const sharedPrefix = "csisim-kind-"
 
 // sharedDir returns the directory of a cluster below the work directory.
@@ -25,8 +25,8 @@ func sharedDir(workDir, cluster string) string {
 	return filepath.Join(cmp.Or(workDir, os.TempDir()), sharedPrefix+cmp.Or(cluster, kindcluster.DefaultName))
 }
 
-// newShared makes the empty directory of a new cluster, and locks it: kind does not list the
-// cluster before its first node, which may need a long pull. It replaces the directory of an
+// newShared creates the empty directory of a new cluster, and locks it. kind does not list the
+// cluster before its first node exists, which may need a long pull. It replaces the directory of an
 // earlier, deleted cluster.
 func newShared(dir, cluster string) (lock io.Closer, err error) {
 	if err = os.MkdirAll(dir, 0o755); err == nil {
@@ -65,7 +65,7 @@ func unlock(lock io.Closer) error {
 const emptyTime = 30 * time.Second
 
 // removeShared deletes the cluster and the directory of its nodes. A user may be unable to remove
-// files of the nodes' root user, so a node removes them first.
+// files of the nodes' root user. Therefore a node removes them first.
 func (t *Target) removeShared() error {
 	dir := sharedDir(t.options.WorkDir, t.kind.Name())
 	if _, err := os.Stat(dir); err == nil {
@@ -83,9 +83,9 @@ func (t *Target) removeShared() error {
 	return nil
 }
 
-// CleanShared removes the directories of kind clusters that do not exist and that no run is making.
-// Without directories it queries no engine. If no engine answers it removes nothing and returns an
-// error, since the existing clusters are unknown.
+// CleanShared removes the directories of kind clusters that neither exist nor are being created by
+// a run. Without directories it queries no engine. If no engine answers it removes nothing and
+// returns an error, since the existing clusters are unknown.
 func CleanShared(workDir string) (removed []string, err error) {
 	parent := cmp.Or(workDir, os.TempDir())
 	entries, err := os.ReadDir(parent)

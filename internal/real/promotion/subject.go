@@ -21,42 +21,43 @@ import (
 type Subject struct {
 	// Name is the file of a scenario, or the name of a test.
 	Name string
-	// Options returns those of the subject as a simulation; each call makes new ones.
+	// Options returns the options of the subject as a simulation. Each call creates new ones.
 	Options func(context.Context) sim.Options
 	// Kubernetes is its version. Default: the newest.
 	Kubernetes version.Version
 	// Kind is its configuration of kind. Default: none.
 	Kind *v1alpha4.Cluster
-	// Nodes are the names of its nodes, NodeLabels and NodeTaints their additional labels and
+	// Nodes are the names of its nodes. NodeLabels and NodeTaints are their additional labels and
 	// taints.
 	Nodes      []string
 	NodeLabels map[string]map[string]string
 	NodeTaints map[string][]corev1.Taint
 	// NoDataCheck means that its containers do not write to their volumes.
 	NoDataCheck bool
-	// Own are the drivers' own manifests, one for each driver; nil for a driver without.
+	// Own are the drivers' own manifests, one for each driver; nil for a driver without own
+	// manifests.
 	Own []*deploy.Own
 	// Images are the images of its containers.
 	Images []string
-	// EndsRegistrars means that it ends or starts registrars, Snapshots that it needs the kinds of
-	// snapshots.
+	// EndsRegistrars means that it stops or starts registrars. Snapshots means that it needs the
+	// kinds of snapshots.
 	EndsRegistrars, Snapshots bool
 	// ReachesNodes means that it needs commands on nodes, for kubelets or listings.
 	ReachesNodes bool
-	// OfCluster means that it changes objects that all subjects share: then no name is changed.
+	// OfCluster means that it changes objects that all subjects share, so no name is changed.
 	OfCluster bool
 	// Alone means that no other subject may run at the same time.
 	Alone bool
-	// Owned are its drivers that can exist only once in a cluster, sorted.
+	// Owned are those of its drivers that can exist only once in a cluster, sorted.
 	Owned []string
 }
 
 func (s Subject) version() version.Version { return cmp.Or(s.Kubernetes, version.Newest) }
 
-// installed is a driver as the simulation deploys it, for a real deployment to match.
+// installed is a driver as the simulation deploys it. A real deployment must match it.
 type installed struct {
 	sim.Driver
-	// csiDriver is its CSIDriver object; nil if the scenario applies it, or there is none.
+	// csiDriver is its CSIDriver object; nil if there is none or the scenario applies it.
 	csiDriver *storagev1.CSIDriver
 	// sidecars are the sidecars beside its controller plugin, according to its capabilities.
 	sidecars []string
@@ -110,8 +111,8 @@ func (s Subject) install(ctx context.Context) (all []installed, err error) {
 	return all, nil
 }
 
-// zones returns the values of a label of the nodes, otherwise their zones, by the names of the
-// nodes that have either.
+// zones returns the values of a label of the nodes, otherwise their zones, by node name. It omits
+// nodes without either.
 func zones(nodes []sim.Node, key string) map[string]string {
 	all := map[string]string{}
 	for _, n := range nodes {

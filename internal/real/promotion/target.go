@@ -40,7 +40,7 @@ type TargetOptions struct {
 	NodeImage string
 	// AllowContext is the kubeconfig context of a cluster that csisim did not make but may use.
 	AllowContext string
-	// Keep does not delete a cluster that was made.
+	// Keep means that a new cluster is not deleted after the run.
 	Keep bool
 	// Images replace the pinned images of sidecars.
 	Images map[string]string
@@ -50,7 +50,8 @@ type TargetOptions struct {
 	Progress io.Writer
 }
 
-// IsKind reports whether a target is a kind cluster, and its name; empty for one of the run's own.
+// IsKind reports whether a target is a kind cluster, and returns the cluster's name; the name is
+// empty for a cluster of the run.
 func (o TargetOptions) IsKind() (name string, is bool) {
 	kind, name, _ := strings.Cut(o.On, ":")
 	return name, kind == "kind"
@@ -62,7 +63,7 @@ type Target struct {
 	config  *rest.Config
 	kind    *kindcluster.Cluster
 	made    bool // this run made the kind cluster
-	// The lock of the directory that its nodes share; nil for a cluster that was not made.
+	// The lock of the directory that its nodes share; nil if the run did not create the cluster.
 	shared      io.Closer
 	work        *workdir.Dir // nil for a cluster of a kubeconfig
 	token       string
@@ -144,7 +145,7 @@ func (t *Target) connect() error {
 	return nil
 }
 
-// swift raises the client's own limits: the cluster belongs to the run alone.
+// swift raises the client's own limits, because the cluster belongs only to the run.
 func swift(config *rest.Config) { config.QPS, config.Burst = 200, 400 }
 
 // furnish deletes kind's own storage class, and marks the cluster as csisim's.
@@ -153,7 +154,7 @@ func (t *Target) furnish(ctx context.Context) error {
 	if err == nil {
 		err = clients.StorageV1().StorageClasses().DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{})
 	}
-	// One is enough, and services with two endpoints need the kernel's statistic match.
+	// One replica is enough, and services with two endpoints need the kernel's statistic match.
 	if err == nil {
 		_, err = clients.AppsV1().Deployments(metav1.NamespaceSystem).UpdateScale(ctx, "coredns", &autoscalingv1.Scale{
 			ObjectMeta: metav1.ObjectMeta{Name: "coredns", Namespace: metav1.NamespaceSystem}, Spec: autoscalingv1.ScaleSpec{Replicas: 1},
@@ -168,7 +169,7 @@ func (t *Target) furnish(ctx context.Context) error {
 	return nil
 }
 
-// load loads images into the nodes: built images, and images that the engine has.
+// load loads images into the nodes: built images, and existing images of the engine.
 func (t *Target) load() error {
 	var built []image.Image
 	var pulled []string
@@ -234,8 +235,8 @@ func (t *Target) bring(built []image.Image, pulled []string) error {
 	return nil
 }
 
-// lacking returns the images that a node lacks: a kept cluster has those of the run before, and
-// loading takes long.
+// lacking returns the images that a node lacks. A kept cluster has the images of the previous run,
+// and loading takes long.
 func (t *Target) lacking(images []image.Image) (all []image.Image, err error) {
 	for _, i := range images {
 		id, err := i.ID(runtime.GOARCH)
@@ -260,7 +261,7 @@ func (t *Target) write(archive string, images []image.Image) error {
 	return nil
 }
 
-// unique returns the images without those that have only earlier names.
+// unique returns the images, except those that have only names of earlier images.
 func unique(images []image.Image) (all []image.Image) {
 	seen := map[string]bool{}
 	for _, i := range images {
@@ -355,7 +356,7 @@ func (t *Target) World(ctx context.Context, s Subject, sinks []trace.Sink) (*rea
 	return realcluster.New(ctx, real)
 }
 
-// Close deletes the cluster if it was made, unless it must be kept.
+// Close deletes the cluster if the run created it, unless it must be kept.
 func (t *Target) Close() error {
 	var err error
 	if t.snapshots != nil && (t.kind == nil || !t.made) {

@@ -2,9 +2,9 @@ package promotion
 
 import "sync"
 
-// turns decide which subjects run concurrently. A subject that touches the nodes, or cannot have
-// names of its own, runs alone. Subjects with the same driver that can exist only once in a cluster
-// run one after the other.
+// turns decide which subjects run concurrently. A subject that affects the nodes, or cannot have
+// unique names, runs alone. Subjects with the same driver run sequentially if the driver can exist
+// only once in a cluster.
 type turns struct {
 	nodes   sync.RWMutex
 	mu      sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A subject that touches a node waits until the others have ended; subjects with the same driver
-// follow each other.
+// A subject that affects a node waits until the others have ended. Subjects with the same driver
+// run sequentially.
 func TestSubjectsTakeTurnsOnACluster(t *testing.T) {
 	target := &Target{turns: newTurns()}
 	first, second, alone := Subject{Name: "a.yaml"}, Subject{Name: "b.yaml"}, Subject{Name: "c.yaml", Alone: true}

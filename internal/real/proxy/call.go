@@ -58,8 +58,8 @@ func (p *Proxy) handler(caller string) grpc.StreamHandler {
 	}
 }
 
-// asSeenBy returns an error in the form that its caller would receive without the proxy: for a dead
-// driver it names the caller's socket.
+// asSeenBy returns an error in the form that its caller would receive without the proxy. If the
+// driver has exited, it names the caller's socket.
 func (p *Proxy) asSeenBy(caller string, err error) error {
 	socket := p.options.Listen[caller]
 	if caller == "kubelet" {
@@ -109,8 +109,8 @@ func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err e
 // patient is the timeout of a call without a deadline.
 const patient = 24 * time.Hour
 
-// slack bounds the time by which a caller may notice earlier than the proxy that its deadline has
-// passed, and cancel the call.
+// slack bounds by how much a caller may notice its expired deadline, and cancel the call, before
+// the proxy does.
 const slack = 100 * time.Millisecond
 
 // pass makes a call as a process of the kernel, which ends when its caller disconnects.
@@ -150,12 +150,11 @@ func (p *Proxy) pass(ctx context.Context, caller, method string, request, answer
 	}
 }
 
-// underWay holds the calls that have not ended, with their callers. Only the kernel's goroutine
-// uses it.
+// underWay holds the calls in progress, with their callers. Only the kernel's goroutine uses it.
 type underWay map[*kernel.Group]string
 
-// endOf ends the calls of callers that a fault has killed. The proxy may otherwise notice the lost
-// connection later, when the answer has been sent already.
+// endOf ends the calls of callers that a fault has killed. Otherwise the proxy may notice the lost
+// connection only after it has sent the answer.
 func (u underWay) endOf(victim fault.Victim, at string) {
 	for group, caller := range u {
 		if victim == fault.Node || string(victim) == caller || victim == fault.Caller && caller == at {

@@ -86,8 +86,8 @@ func create(t *testing.T, c csi.ControllerClient, name string, parameters map[st
 	return c.CreateVolume(ctx, &csi.CreateVolumeRequest{Name: name, Parameters: parameters})
 }
 
-// Concurrent calls on one connection get their own answers, whether the wire handles them or not,
-// while faults are injected and cleared.
+// Concurrent calls on one connection get their own answers while faults are injected and cleared,
+// whether or not the wire handles the calls.
 func TestConcurrentCallsGetTheirOwnAnswersWhileFaultsChange(t *testing.T) {
 	client, p := before(t)
 	var callers sync.WaitGroup
@@ -144,8 +144,9 @@ func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 	return all
 }
 
-// For every caller, the begin of a call is recorded before the driver receives the request, and its
-// end before the caller receives the answer. So a proxy that is killed at any moment loses neither.
+// For every caller, the start of a call is recorded before the driver receives the request, and its
+// end before the caller receives the answer. Therefore a proxy that is killed at any moment loses
+// neither.
 func TestACallIsRecordedBeforeItIsForwardedAndAnswered(t *testing.T) {
 	var p *Proxy
 	begun := 0
@@ -165,8 +166,8 @@ func TestACallIsRecordedBeforeItIsForwardedAndAnswered(t *testing.T) {
 	}
 }
 
-// Faults apply to requests of any size, also if many concurrent ones exceed the flow-control window
-// of their connection, and the records contain them completely.
+// Faults apply to requests of any size, even if many concurrent requests exceed the flow-control
+// window of their connection. The records contain them completely.
 func TestFaultsApplyToLargeRequests(t *testing.T) {
 	client, p := before(t)
 	p.inject(fault.Fault{Name: "full", Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted})
@@ -207,8 +208,7 @@ func TestLargeMessagesPassThrough(t *testing.T) {
 	}
 }
 
-// parrot is a method that the proxy does not know: it answers each message with the same message
-// twice.
+// parrot is an unknown method for the proxy. It answers each message by sending the message twice.
 func parrot(_ any, stream grpc.ServerStream) error {
 	for {
 		said := &wrapperspb.StringValue{}

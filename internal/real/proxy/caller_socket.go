@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc"
 )
 
-// callerSocket is the socket for one caller. While the driver is dead it refuses connections, like
+// callerSocket is the socket for one caller. While the driver is down it refuses connections, like
 // the driver's own socket.
 type callerSocket struct {
 	caller, path, upstream string
@@ -20,7 +20,7 @@ type callerSocket struct {
 	failed                 chan<- error
 
 	mu      sync.Mutex
-	server  *grpc.Server // nil while it is shut
+	server  *grpc.Server // nil while it is closed
 	awaited bool         // waiting for the driver to serve again
 }
 
@@ -46,7 +46,7 @@ func (s *callerSocket) open() error {
 	return nil
 }
 
-// shut closes the connections and refuses new ones. A driver that has ended in order removes its
+// shut closes the connections and refuses new ones. A driver that has ended cleanly removes its
 // socket.
 func (s *callerSocket) shut(remove bool) {
 	s.mu.Lock()
@@ -67,9 +67,9 @@ const (
 	lookAgain = 20 * time.Millisecond
 )
 
-// driverGone shuts the sockets of the sidecars until the driver serves again, since most of them
-// exit when they lose the connection. The kubelet connects for each operation and gets the driver's
-// error; for a driver that has ended in order it finds no socket.
+// driverGone closes the sockets of the sidecars until the driver serves again, because most
+// sidecars exit when they lose the connection. The kubelet connects for each operation and gets the
+// driver's error. If the driver has ended cleanly, the kubelet finds no socket.
 func (p *Proxy) driverGone(inOrder bool) {
 	for _, s := range p.sockets {
 		if s.caller != "kubelet" || inOrder {

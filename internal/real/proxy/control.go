@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/driver/effect"
 )
 
-// TokenHeader carries the token. It is not Authorization, since the API server between client and
-// proxy consumes that.
+// TokenHeader carries the token. It is not Authorization, because the API server between client and
+// proxy consumes that header.
 const TokenHeader = "X-Csisim-Token"
 
 // serveControl serves records and fault injection.
@@ -108,5 +108,5 @@ func (p *Proxy) do(what func()) {
 	<-done
 }
 
-// notEnded is the error if a proxy without a program has to end the driver.
+// notEnded is the error of a proxy that has to stop a driver without having its program.
 const notEnded = "the proxy can end the driver only if it has started it or has --listening"

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-// A proxy that has neither started the driver nor sees its process returns an error that names the
-// requirement.
+// A proxy that has neither started the driver nor can observe its process returns an error that
+// names the requirement.
 func TestAProxyThatCannotEndTheDriverNamesTheRequirement(t *testing.T) {
 	for path, f := range map[string]*fault.Fault{"/driver/kill": nil, "/driver/stop": nil, "/faults": {Effect: fault.Kill, Victim: fault.Driver}} {
 		body, err := json.Marshal(f)

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Order is the kind of a record by which the proxy requests its reader to kill or start a component
-// outside the driver's pod. Method is Kill or Start, Message the victim; Actor, Node and Driver are
-// copied from the call.
+// Order is the kind of a record that requests the proxy's reader to kill or start a component
+// outside the driver's pod. Method is Kill or Start, and Message the victim. Actor, Node and Driver
+// are copied from the call.
 const Order trace.Kind = "order"
 
 // The methods of orders.
@@ -21,7 +21,7 @@ const (
 	Start = "start"
 )
 
-// orderTime limits how long a call waits for its victim's death.
+// orderTime limits how long a call waits for the end of its victim.
 const orderTime = time.Minute
 
 // crasher ends the driver at a call. The reader of the records kills all other victims.

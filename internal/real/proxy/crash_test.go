@@ -47,7 +47,8 @@ func TestACallWaitsForTheDeathOfItsVictim(t *testing.T) {
 	require.Eventually(t, ordered(proxy.Start), time.Minute, 10*time.Millisecond)
 }
 
-// A killed caller may have exited before the paused proxy sends it the answer: the call ends.
+// A killed caller may have exited before the paused proxy sends it the answer. The call ends
+// nevertheless.
 func TestACallEndsWhenItsCallerIsKilledBeforeTheAnswer(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Caller, At: fault.BeforeAnswer})
@@ -65,7 +66,7 @@ func TestACallEndsWhenItsCallerIsKilledBeforeTheAnswer(t *testing.T) {
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
-// A killed caller gets no answer, even if the proxy has not noticed its death when the answer is
+// A killed caller gets no answer, even if the proxy has not noticed its exit when the answer is
 // ready.
 func TestAKilledCallerGetsNoAnswer(t *testing.T) {
 	r := start(t)
@@ -79,7 +80,7 @@ func TestAKilledCallerGetsNoAnswer(t *testing.T) {
 	assert.Contains(t, r.calls()[1], "Canceled")
 }
 
-// A sidecar loses its connection when the driver dies, as without a proxy, and gets a new one when
+// A sidecar loses its connection when the driver exits, as without a proxy, and gets a new one when
 // the driver is back.
 func TestASidecarLosesItsConnectionWithTheDriver(t *testing.T) {
 	r := start(t)
@@ -99,8 +100,8 @@ func (r *running) refused() bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// A call ends and is recorded after its caller has died, even if no other call comes once it is no
-// longer held.
+// A call ends and is recorded after its caller has exited, even if no other call follows its
+// release.
 func TestACallEndsAfterItsCaller(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "held", Call: "CreateVolume", Times: 1, Effect: fault.HoldRequest})

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
-// connect returns a connection to the driver that is opened at its first use, and again soon after
+// connect returns a connection to the driver. It is opened at its first use, and again soon after
 // the driver has ended.
 func connect(socket string) (*grpc.ClientConn, error) {
 	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(insecure.NewCredentials()),

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// KeepOptions describe a program that is ended and started in its container by request, without the
-// kubelet's restarts.
+// KeepOptions describe a program that is stopped and started in its container by request, without
+// the kubelet's restarts.
 type KeepOptions struct {
 	// Command starts the program.
 	Command []string

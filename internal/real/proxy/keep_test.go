@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A kept program that is ended stays down until a request to start it; it ends with csisim.
+// A kept program that is stopped stays down until a request to start it. It ends with csisim.
 func TestAKeptProgramEndsAndStartsOnRequest(t *testing.T) {
 	dir := t.TempDir()
 	alive, ended := filepath.Join(dir, "alive"), filepath.Join(dir, "ended")

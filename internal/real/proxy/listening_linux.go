@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listening is the socket of a driver in another container of the pod, with processes that the
-// proxy sees. The kubelet restarts its container.
+// listening is the socket of a driver in another container of the pod. The proxy can observe that
+// container's processes. The kubelet restarts its container.
 type listening string
 
 // start reports whether the driver serves.
@@ -28,7 +28,7 @@ func (l listening) start() error {
 func (l listening) kill() error { return l.end(unix.SIGKILL) }
 func (l listening) stop() error { return l.end(unix.SIGTERM) }
 
-// killTime bounds the time for which a process may exist after SIGKILL: a process that waits for a
+// killTime bounds how long a process may exist after SIGKILL, because a process that waits for a
 // device does not end.
 const killTime = 10 * time.Second
 
@@ -50,7 +50,7 @@ func (l listening) end(signal syscall.Signal) error {
 		case time.Since(began) > stopTime:
 			signal = unix.SIGKILL
 		case signal != unix.SIGKILL:
-			signal = 0 // only wait: it was signalled
+			signal = 0 // only wait: it has already received the signal
 		}
 	}
 }

@@ -31,7 +31,7 @@ type (
 	}
 )
 
-// nodePath is the PATH of nodes: that of an image differs, or is missing.
+// nodePath is the PATH of nodes, because the PATH of an image differs or is missing.
 const nodePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/bin"
 
 // Node runs commands until ctx ends. Unlike 'kubectl exec' it works while the kubelet is down.

@@ -17,7 +17,8 @@ func onNode(ctx context.Context, command []string, out io.Writer) (err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// It is never unlocked: the thread is in another namespace, and ends with the goroutine.
+		// It is never unlocked, because the thread is in another namespace and ends with the
+		// goroutine.
 		runtime.LockOSThread()
 		if err = enterNode(); err != nil {
 			err = fmt.Errorf("enter the mount namespace of the node: %w", err)

@@ -14,11 +14,12 @@ type life interface {
 	// kill ends it with SIGKILL, stop with SIGTERM. They return when it has exited.
 	kill() error
 	stop() error
-	// start starts it, or returns an error if another component has to start it and has not yet.
+	// start starts it. If another component has to start it and has not done that yet, it returns
+	// an error.
 	start() error
 }
 
-// program is the driver as a child of the proxy. If it exits by itself it is restarted like by the
+// program is the driver as a child of the proxy. If it exits by itself, it is restarted as by the
 // kubelet: at once the first time, then after 10 s, doubling up to 5 min.
 type program struct {
 	command []string
@@ -97,8 +98,8 @@ func (p *program) died(err error) {
 	})
 }
 
-// kill ends it with SIGKILL, stop with SIGTERM; it stays down until start. They return when it has
-// exited.
+// kill ends it with SIGKILL, and stop with SIGTERM. It stays down until start. They return when it
+// has exited.
 func (p *program) kill() error { return p.end(syscall.SIGKILL) }
 func (p *program) stop() error { return p.end(syscall.SIGTERM) }
 

@@ -1,8 +1,8 @@
 // Package proxy runs between the callers of a CSI driver and the driver. Each caller has its own
 // socket, so that the caller of each call is known. Calls pass the wire of the simulation, here
 // with the real clock: it records them with secrets redacted, checks them against the CSI spec and
-// injects faults. Records are written to a file before an answer is sent, so that none is lost with
-// the proxy, and are served from there.
+// injects faults. Records are written to a file before an answer is sent, so that a killed proxy
+// loses none, and are served from this file.
 package proxy
 
 import (
@@ -25,8 +25,8 @@ import (
 
 // Options describe a proxy.
 type Options struct {
-	// Driver is the driver's name in records and faults; Node the name of its plugin's node, empty
-	// for the controller plugin.
+	// Driver is the driver's name in records and faults. Node is the name of its plugin's node;
+	// empty for the controller plugin.
 	Driver, Node string
 	// Upstream is the path of the driver's socket.
 	Upstream string
@@ -62,7 +62,7 @@ type Proxy struct {
 	sockets []*callerSocket
 }
 
-// Run serves until ctx ends: then the driver, if it is a child, gets SIGTERM, and the sockets are
+// Run serves until ctx ends. Then the driver, if it is a child, gets SIGTERM, and the sockets are
 // removed.
 func Run(ctx context.Context, o Options) (err error) {
 	p, err := start(o)
@@ -166,7 +166,7 @@ func (p *Proxy) programEnded(how string) {
 	p.driverGone(false)
 }
 
-// lateEnds is the interval of checks for calls that have ended after their callers.
+// lateEnds is the interval of checks for calls that ended after their callers.
 const lateEnds = 50 * time.Millisecond
 
 // keepRecords writes the records of calls that end without a waiting caller.

@@ -102,7 +102,7 @@ func (r *running) done(method, path string, body any) {
 	require.Equal(r.t, http.StatusOK, response.StatusCode, string(text))
 }
 
-// calls returns the recorded calls, one a line, except those of the Identity service.
+// calls returns the recorded calls, one per line, except those of the Identity service.
 func (r *running) calls() (lines []string) {
 	for _, record := range r.records() {
 		if record.K != trace.Call || strings.HasPrefix(record.M, "Identity/") {
@@ -167,7 +167,7 @@ func TestEveryCallIsRecordedWithItsCallerAndWithoutItsSecrets(t *testing.T) {
 	}
 }
 
-// A newer CSI may have secrets in fields that the proxy does not know: they reach the driver, for
+// A newer CSI may have secrets in fields that the proxy does not know. They reach the driver from
 // every caller, and are not recorded.
 func TestUnknownFieldsAreNotRecorded(t *testing.T) {
 	r := start(t)

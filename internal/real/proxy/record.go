@@ -21,7 +21,7 @@ import (
 )
 
 // Record is a line of the records: an event of the proxy's trace with its real time. A call has one
-// record for its begin and one for its end, both with the same Start and Seq.
+// record for its start and one for its end, both with the same Start and Seq.
 type Record struct {
 	trace.Line // without request and answer
 	// Request and Response are encoded by gRPC, with secrets redacted; nil if there is none.
@@ -29,8 +29,8 @@ type Record struct {
 	// Start is the start time of the proxy, in nanoseconds since 1970: with Seq it identifies an
 	// event.
 	Start int64 `json:"start"`
-	// At is the time of the event, or of the begin of a call, and Took the call's duration, both in
-	// nanoseconds.
+	// At is the time of the event, or of the start of a call. Took is the call's duration. Both are
+	// in nanoseconds.
 	At   int64 `json:"at"`
 	Took int64 `json:"took,omitempty"`
 	// Open means that the call had not ended when this was written.
@@ -116,7 +116,7 @@ func lineOf(e *trace.Event) []byte {
 	return text
 }
 
-// known discards fields that a message's type does not have: they may be secret.
+// known discards fields that a message's type does not have, because they may be secret.
 var known = proto.UnmarshalOptions{DiscardUnknown: true}
 
 // wireOf encodes the known fields of a message like gRPC, with secrets redacted; nil if there is
@@ -136,7 +136,7 @@ func wireOf(m proto.Message) []byte {
 	return content
 }
 
-// record is the recorded part of an event besides its line.
+// record is the recorded part of an event in addition to its line.
 type record struct {
 	request, response []byte
 	recordTimes       // since the proxy was started
@@ -217,7 +217,7 @@ func (r *records) close() error {
 }
 
 // follow writes all records except the first skip to out, line by line, and continues with later
-// ones until stop; if stop is nil it ends with the current ones.
+// ones until stop. If stop is nil, it ends with the current records.
 func (r *records) follow(out io.Writer, flush func(), skip int, stop <-chan struct{}) error {
 	read := map[string]int64{}
 	for {
@@ -255,8 +255,8 @@ func (r *records) files() []string {
 	return names
 }
 
-// copyLines copies whole lines from an offset on. An incomplete line is being written, or was when
-// its proxy was killed. It returns how many bytes it has read.
+// copyLines copies whole lines from an offset on. An incomplete line is still being written, or its
+// proxy was killed meanwhile. It returns how many bytes it has read.
 func copyLines(out io.Writer, name string, from int64, skip *int) (n int64, err error) {
 	file, err := os.Open(name)
 	if err != nil {

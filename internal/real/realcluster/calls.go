@@ -98,8 +98,8 @@ func (l *callLog) reads(driver, node string) bool {
 	return false
 }
 
-// follow reads the records of a proxy as they arrive. When the stream ends it reads again from the
-// start, and drops records that it has seen.
+// follow reads the records of a proxy when they arrive. When the stream ends it reads from the
+// start again, and drops records that it already has.
 func (l *callLog) follow(at place) {
 	const pause = 100 * time.Millisecond
 	skip := 0
@@ -166,15 +166,15 @@ func (l *callLog) arrived(line []byte, from place) {
 		at = at.Add(time.Duration(r.Took))
 	}
 	if at.Before(l.clock.began) {
-		return // of an earlier run: the directory outlives them
+		return // of an earlier run, because the directory outlives runs
 	}
 	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
-		return // a driver's own manifests may put it on nodes outside the scenario
+		return // a driver's own manifests may deploy it on nodes outside the scenario
 	}
 	l.queue.put(at, func() { l.take(r, from) })
 }
 
-// take records the begin or end of a call, or a finding of a proxy.
+// take records the start or end of a call, or a finding of a proxy.
 func (l *callLog) take(r proxy.Record, from place) {
 	key := recordKey{r.Start, r.Seq, r.Driver, r.Node}
 	if l.seen[key] {
@@ -212,8 +212,8 @@ func (l *callLog) take(r proxy.Record, from place) {
 	}
 }
 
-// cutOff ends the calls under way on a node that has lost its power: their proxy can no longer
-// report the answer.
+// cutOff ends the calls in progress on a node that has lost its power, because their proxy can no
+// longer report the answer.
 func (l *callLog) cutOff(node string) {
 	under := slices.SortedFunc(maps.Keys(l.open), func(a, b recordKey) int { return cmp.Compare(l.open[a].Seq, l.open[b].Seq) })
 	for _, key := range under {
@@ -243,8 +243,8 @@ func (l *callLog) found(r proxy.Record) {
 	l.world.Trace.Add(entry)
 }
 
-// message returns a request or an answer as recorded, with the names of the scenario; nil if there
-// is none.
+// message returns a recorded request or answer with the names of the scenario; nil if there is
+// none.
 func (l *callLog) message(method string, content []byte, answer bool) proto.Message {
 	if content == nil {
 		return nil

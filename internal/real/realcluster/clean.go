@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// Marker is the ConfigMap in kube-system of a cluster that csisim made. It lasts as long as the
+// Marker is the ConfigMap in kube-system of a cluster that csisim made. It exists as long as the
 // cluster.
 const Marker = "csisim-made-this-cluster"
 
@@ -104,7 +104,7 @@ func (m made) inNamespace() string {
 type stage int
 
 const (
-	users   stage = iota // of volumes: pods and their controllers
+	users   stage = iota // users of volumes: pods and their controllers
 	volumes              // claims and snapshots
 	drivers              // classes, drivers and their permissions
 	spaces               // namespaces
@@ -124,11 +124,11 @@ func stageOf(m made) stage {
 }
 
 // managed returns the objects of all resources that have the label, except those that the garbage
-// collector deletes with their owner.
+// collector deletes together with their owner.
 func (c *Cluster) managed() (all []made, err error) {
 	lists, err := c.clients.Discovery().ServerPreferredResources()
 	if len(lists) == 0 {
-		return nil, err // a group that does not answer has no objects of csisim
+		return nil, err // a group without an answer has no objects of csisim
 	}
 	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, lists)
 	for _, list := range lists {

@@ -2,11 +2,11 @@ package realcluster
 
 import "time"
 
-// clock is the wall clock since the run began. An event that is recorded late has the time at which
-// it happened.
+// clock is the wall clock since the run began. An event that is recorded late has the time of its
+// occurrence.
 type clock struct {
 	began time.Time
-	then  time.Duration // of the event that is being recorded; negative for now
+	then  time.Duration // of the event that is being recorded; negative means now
 }
 
 func newClock() *clock { return &clock{began: time.Now(), then: -1} }

@@ -1,6 +1,6 @@
 // Package realcluster runs a scenario on a real cluster. It accesses the API through client-go and
-// mirrors the API's objects in a store. The changes of these objects, and the calls that the
-// proxies in the drivers' pods record, are the run's trace. Time is the wall clock.
+// mirrors the API's objects in a store. The run's trace consists of the changes of these objects,
+// and the calls that the proxies in the drivers' pods record. Time is the wall clock.
 //
 // All external events wait in a queue that the scenario's goroutine empties while it waits, so that
 // the store, the trace and the expectations need no locks.
@@ -81,7 +81,7 @@ type Cluster struct {
 	unseen   []written                    // applied objects that may not be in the mirror yet
 	own      []made                       // the drivers' deployment
 	later    map[string]bool              // drivers that are installed by a later step
-	evicted  map[sim.Plugin]bool          // plugins that are kept off their nodes
+	evicted  map[sim.Plugin]bool          // plugins that must not run on their nodes
 	faults   []*fault.Fault               // injected faults
 	dark     map[string]bool              // nodes without power
 	outages  map[string]int               // how often the power of each node was cut
@@ -170,8 +170,8 @@ func (c *Cluster) start() error {
 	return nil
 }
 
-// reachNodes checks that commands can be run on the nodes, if the scenario needs that, before the
-// first step.
+// reachNodes checks before the first step that commands can be run on the nodes, if the scenario
+// needs that.
 func (c *Cluster) reachNodes() error {
 	if !c.options.Reach {
 		return nil
@@ -225,7 +225,7 @@ func (c *Cluster) Listed() []string { return nil }
 // Written returns nil: a real cluster discards no writes.
 func (c *Cluster) Written() []string { return nil }
 
-// Usage returns nil: it is not measured.
+// Usage returns nil, because it is not measured.
 func (c *Cluster) Usage() []sim.Usage { return nil }
 
 // Apart returns "": real nodes need no isolation.

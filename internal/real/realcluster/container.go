@@ -21,8 +21,8 @@ type victim struct {
 }
 
 // killController kills the container of a sidecar, or of kube-controller-manager. If its node is
-// not one of the scenario's, the container stays down: the kubelet of the node, which would restart
-// it, is stopped first.
+// not one of the scenario's, the container must stay down. Therefore the node's kubelet, which
+// would restart the container, is stopped first.
 func (c *Cluster) killController(name string) error {
 	container, driver, isSidecar := strings.Cut(name, "/")
 	options, namespace := labelled("component="+name), metav1.NamespaceSystem
@@ -95,8 +95,8 @@ func isRunning(pod corev1.Pod, container string) bool {
 	})
 }
 
-// podsOfRun selects the pods of a driver that this run has deployed, or of all drivers if it is
-// empty.
+// podsOfRun selects the pods of a driver that this run has deployed. Without a name it selects
+// those of all drivers.
 func (c *Cluster) podsOfRun(driver string) metav1.ListOptions {
 	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
 	if driver != "" {

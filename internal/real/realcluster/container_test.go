@@ -74,7 +74,7 @@ func TestTheContainerThatIsKilledIsTheRunsOwn(t *testing.T) {
 	assert.Len(t, machines.ran, 2)
 }
 
-// The kubelet of a scenario's node continues: it does more than restart a container.
+// The kubelet of a scenario's node continues to run, because it does more than restart a container.
 func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	c, machines := withPods(t, podOf("this", "c", "csi-attacher"))
 	c.options.Nodes = []string{"node-of-c"}
@@ -85,7 +85,7 @@ func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	assert.Len(t, machines.ran, 1)
 }
 
-// seen puts an object into the mirror, and replaces an earlier one with the same name.
+// seen puts an object into the mirror, and replaces the previous one with the same name.
 func seen(t *testing.T, c *Cluster, resource string, object store.Object) {
 	t.Helper()
 	res, ok := store.ResourceNamed(resource)

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// asked is a request of the CRI, or its answer, in containerd's log.
+// asked is a CRI request or answer in containerd's log.
 type asked struct {
 	at        time.Time
 	method    string

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// carryOut kills or starts a component that the proxy itself cannot: the victim of a fault at a
-// call. The call waits for the victim's death.
+// carryOut kills or starts a component that the proxy itself cannot reach: the victim of a fault at
+// a call. The call waits for the victim's death.
 func (l *callLog) carryOut(r proxy.Record, at place) {
 	err := l.obey(r)
 	if err == nil && r.M == proxy.Kill && !l.dark[at.node] {
@@ -25,7 +25,7 @@ func (l *callLog) carryOut(r proxy.Record, at place) {
 func (l *callLog) obey(r proxy.Record) error {
 	victim := fault.Victim(r.Msg)
 	if victim == fault.Node {
-		if r.M == proxy.Start { // the record is of a proxy outside the node
+		if r.M == proxy.Start { // the record comes from a proxy outside the node
 			return l.PowerOn(r.Node)
 		}
 		l.powerOnAfter(r.Node, l.outage(r.Node))
@@ -44,9 +44,8 @@ func (l *callLog) obey(r proxy.Record) error {
 	return l.Start(component)
 }
 
-// outage returns the time for which a fault cuts the power of a node; 0 if the power does not
-// return. The proxy that triggers the fault usually runs on the node itself, and cannot restore the
-// power.
+// outage returns how long a fault cuts the power of a node; 0 if the power does not return. The
+// proxy that triggers the fault usually runs on the node itself, and cannot restore the power.
 func (c *Cluster) outage(node string) time.Duration {
 	for _, f := range c.faults {
 		if f.Effect == fault.Kill && f.Victim == fault.Node && (f.Node == "" || f.Node == node) {
@@ -56,7 +55,7 @@ func (c *Cluster) outage(node string) time.Duration {
 	return 0
 }
 
-// powerOnAfter boots a node some time after the outage that begins next, unless a step boots it
+// powerOnAfter boots a node some time after the start of the next outage, unless a step boots it
 // before.
 func (c *Cluster) powerOnAfter(node string, d time.Duration) {
 	if d == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A fault's proxy that cuts the power of its own node dies with it. The power still returns when
+// A fault's proxy that cuts the power of its own node ends with it. The power still returns when
 // the fault says so.
 func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	const off, on = "node-a: power off", "node-a: power on"
@@ -38,8 +38,8 @@ func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	assert.Equal(t, []string{off, on, off, on, off}, machines.ran)
 }
 
-// A call in progress on a node that loses its power has ended: the cluster settles without its
-// answer, which may be recorded and read after the power returns.
+// When a node loses its power, its calls in progress have ended. The cluster settles without their
+// answers, which may be recorded, and read after the power returns.
 func TestCallsUnderWayEndWithTheNodesPower(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = newCallLog(c)

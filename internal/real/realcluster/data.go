@@ -67,7 +67,7 @@ func (d *dataCheck) readAll() {
 	}
 }
 
-// each visits the volumes of a pod, one after the other, as long as the pod has them.
+// each visits the volumes of a pod sequentially, while the pod has them.
 func (d *dataCheck) each(pod *corev1.Pod, do func(data.Use)) {
 	if err := d.canLook(pod.Spec.NodeName); err != nil {
 		d.unseen[fmt.Sprintf("the data of pods on %s: %v", pod.Spec.NodeName, err)] = true

@@ -91,7 +91,7 @@ func (w *dataWorld) published(pod *corev1.Pod) string {
 	return dir
 }
 
-// show gives a pod's volume the content of another pod's.
+// show replaces the content of a pod's volume by that of another pod's.
 func (w *dataWorld) show(pod *corev1.Pod, of string) {
 	w.t.Helper()
 	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(machine.KubeletDir, pod.UID, "pv"))
@@ -110,8 +110,8 @@ func (w *dataWorld) begin(pod *corev1.Pod) {
 
 const asleep = "registry.local/app:1"
 
-// The containers of pods write to their volumes and read them, like those of a simulation: a driver
-// that loses data is found on a real node, with the same message.
+// The containers of pods write and read their volumes like those of a simulation. A driver that
+// loses data is found on a real node, with the same message.
 func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	w := newDataWorld(t)
 	first := w.pod("first", "node-a", asleep)
@@ -139,7 +139,7 @@ func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	assert.Equal(t, want, last.Message)
 }
 
-// If each node has its own content, as with the reference driver in memory, a pod on another node
+// If each node has separate content, as with the reference driver in memory, a pod on another node
 // finds an empty volume.
 func TestVolumesOfTheReferenceDriverHaveContentOnEachNode(t *testing.T) {
 	w := newDataWorld(t)
@@ -174,8 +174,8 @@ func TestAPodThatEndsDuringTheCheckHasLostNothing(t *testing.T) {
 	assert.Contains(t, w.data.lost[0].Found[0], "found a directory on which nothing is mounted")
 }
 
-// The check skips containers with their own programs, scenarios without data check, and nodes on
-// which csisim cannot run commands; it reports such nodes.
+// The check skips containers with their own programs, scenarios without a data check, and nodes on
+// which csisim cannot run commands. It reports such nodes.
 func TestVolumesThatTheCheckSkips(t *testing.T) {
 	w := newDataWorld(t)
 	w.begin(w.pod("program", "node-a", "docker.io/library/postgres:17"))

@@ -16,8 +16,8 @@ import (
 // podTime limits the end or the start of a driver's pod.
 const podTime = time.Minute
 
-// evict removes the pod of a plugin, with its registrar, from its node, and keeps it away: its
-// DaemonSet avoids nodes with the driver's label.
+// evict removes the pod of a plugin, with its registrar, from its node and keeps it off, because
+// its DaemonSet avoids nodes with the driver's label.
 func (c *Cluster) evict(p sim.Plugin) error {
 	c.evicted[c.evictable(p)] = true
 	if err := c.mark(c.ctx, p, "true"); err != nil {
@@ -94,7 +94,7 @@ func (c *Cluster) readmit(p sim.Plugin) error {
 	return environment(c.calls.readNew(), "read the records of the %s", p)
 }
 
-// mark sets the label of a node that keeps a driver away; an empty value removes it.
+// mark sets the node label that keeps a driver off; an empty value removes it.
 func (c *Cluster) mark(ctx context.Context, p sim.Plugin, value string) error {
 	text := "null"
 	if value != "" {

@@ -90,8 +90,8 @@ func readListing(text string) (entries []listing.Entry, err error) {
 	return entries, nil
 }
 
-// mountsOf returns the mounts of a table by their paths below the kubelet's directory, the topmost
-// of each.
+// mountsOf returns the mounts of a table by their paths below the kubelet's directory. For each
+// path it returns the topmost mount.
 func mountsOf(table string) (map[string]machine.Mount, error) {
 	all, err := mountTable(table)
 	if err != nil {
@@ -106,9 +106,9 @@ func mountsOf(table string) (map[string]machine.Mount, error) {
 	return mounts, nil
 }
 
-// rootOf returns the path of the directory or file that a mount shows. The table counts from the
-// root of the file system, and the node may have only a part of that, such as a volume of the
-// container engine.
+// rootOf returns the path of the directory or file that a mount shows. Paths in the table start at
+// the root of the file system, but the node may have only a part of that file system, such as a
+// volume of the container engine.
 func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
 	root, longest := m.Root, -1
 	for _, other := range table {
@@ -121,8 +121,8 @@ func rootOf(m *mountinfo.Info, table []*mountinfo.Info) string {
 	return root
 }
 
-// ofCluster matches files that every pod of a real cluster has besides its volumes: the hosts file,
-// and the token of its service account. Recorded traces have neither.
+// ofCluster matches files that every pod of a real cluster has in addition to its volumes: the
+// hosts file, and the token of its service account. Recorded traces have neither.
 var ofCluster = lazyregexp.New(`^pods/[^/]+/(etc-hosts$|volumes/kubernetes\.io~projected/kube-api-access-|plugins/kubernetes\.io~empty-dir/wrapped_kube-api-access-)`)
 
 // parents are the directories that are made for files matched by ofCluster.
@@ -142,7 +142,7 @@ func isOnly(name, found string) bool {
 	return true
 }
 
-// isBelow reports whether a path is below a mount, so that it belongs to the driver.
+// isBelow reports whether a path is below a mount and therefore belongs to the driver.
 func isBelow(name string, mounts map[string]machine.Mount) bool {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if _, is := mounts[dir]; is {

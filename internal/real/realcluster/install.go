@@ -101,7 +101,7 @@ func (c *Cluster) deploy(d deploy.Driver) error {
 }
 
 // awaitEarlier waits until the namespace of an earlier run is deleted, if its deletion is in
-// progress: no object can be made in it.
+// progress, because no object can be created in it.
 func (c *Cluster) awaitEarlier() error {
 	ctx, cancel := context.WithTimeout(c.ctx, stopTime)
 	defer cancel()
@@ -115,13 +115,13 @@ func (c *Cluster) awaitEarlier() error {
 	return environment(err, "wait for the end of an earlier run")
 }
 
-// unregisterTime bounds the time that kubelets may take to notice the end of an earlier run's
+// unregisterTime bounds the time in which kubelets must notice the end of an earlier run's
 // registrars.
 const unregisterTime = 15 * time.Second
 
-// awaitUnregistered waits until no node has a driver of an earlier run, which would be mistaken for
-// this run's. A registration with an abandoned socket stays, and becomes this run's when its
-// registrar replaces the socket.
+// awaitUnregistered waits until no node lists a driver of an earlier run, which could be mistaken
+// for this run's driver. A registration with an abandoned socket stays. It belongs to this run when
+// its registrar replaces the socket.
 func (c *Cluster) awaitUnregistered(limit time.Duration) error {
 	err := c.WaitFor("kubelets to let go of the drivers of an earlier run", limit, func() bool {
 		return !slices.ContainsFunc(c.options.Drivers, func(d deploy.Driver) bool {
@@ -134,8 +134,8 @@ func (c *Cluster) awaitUnregistered(limit time.Duration) error {
 	return err
 }
 
-// awaitBackend waits for the backend that node plugins need: a registrar exits if it gets no answer
-// within a second, and the kubelet restarts it only after 10 s, later more.
+// awaitBackend waits for the backend that node plugins need. A registrar exits if it gets no answer
+// within a second, and the kubelet restarts it only after 10 s, later after longer delays.
 func (c *Cluster) awaitBackend(driver string) error {
 	return c.WaitFor("the backend of "+driver+" to run", bootTime, func() bool {
 		pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(driver))
@@ -178,7 +178,7 @@ func (c *Cluster) Close() error {
 	return environment(errors.Join(err, c.removeLabels(ctx, c.topology)), "delete the drivers")
 }
 
-// remove deletes objects, the last first, and waits until they do not exist.
+// remove deletes objects, the last one first, and waits until they do not exist.
 func (c *Cluster) remove(ctx context.Context, all []made) error {
 	for _, m := range slices.Backward(all) {
 		if err := c.delete(ctx, m); err != nil {
@@ -195,7 +195,7 @@ func (c *Cluster) remove(ctx context.Context, all []made) error {
 }
 
 // delete deletes an object and the objects that it owns. On a node without power no kubelet would
-// confirm, so the grace period is 0.
+// confirm the end, so the grace period is 0.
 func (c *Cluster) delete(ctx context.Context, m made) error {
 	policy := metav1.DeletePropagationForeground
 	options := metav1.DeleteOptions{PropagationPolicy: &policy}
@@ -225,7 +225,7 @@ func (c *Cluster) gone(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(*unstructured.Unstructured) bool { return false })
 }
 
-// goneOrAgain waits until an object does not exist, or a new one with its name does.
+// goneOrAgain waits until an object does not exist, or a new object with its name exists.
 func (c *Cluster) goneOrAgain(ctx context.Context, m made) error {
 	return c.over(ctx, m, func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() == nil })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// installOwn applies a driver's own manifests. It fails if one of the objects exists and is not
-// csisim's, since the run deletes them at the end.
+// installOwn applies a driver's own manifests. It fails if one of the objects exists and does not
+// belong to csisim, because the run deletes them at the end.
 func (c *Cluster) installOwn(d deploy.Driver) error {
 	for _, object := range deploy.Manifests(d, c.options.Deploy) {
 		u := object.(*unstructured.Unstructured) // manifests that were read are all unstructured
@@ -43,7 +43,7 @@ func (c *Cluster) interruptedOr(err error) error {
 }
 
 const (
-	// definedTime bounds the time that the API may take to serve a kind after its definition.
+	// definedTime bounds the time in which the API must serve a kind after its definition.
 	definedTime = 10 * time.Second
 	// discoverEvery is the interval of discovery meanwhile.
 	discoverEvery = 500 * time.Millisecond
@@ -79,8 +79,8 @@ func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 }
 
 // foreign returns an error if an object exists without csisim's label. If it has the label and is
-// being deleted for an earlier run, foreign waits for the end of the deletion, which would delete
-// an object that is applied now.
+// being deleted for an earlier run, foreign waits for the end of the deletion, because the deletion
+// would remove an object that is applied now.
 func (c *Cluster) foreign(d deploy.Driver, m made) error {
 	there, err := c.at(m.resource, m.namespace).Get(c.ctx, m.name, metav1.GetOptions{})
 	switch {

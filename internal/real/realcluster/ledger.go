@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// looks bounds the searches of nodes for leftovers, and lookAgain is the pause between them: a
-	// kubelet removes the directory of a pod in its next round.
+	// looks bounds the searches of nodes for leftovers. lookAgain is the pause between them,
+	// because a kubelet removes the directory of a pod only in its next round.
 	looks     = 5
 	lookAgain = 2 * time.Second
 )
@@ -71,8 +71,8 @@ func (c *Cluster) stagesNot(driver string) bool {
 	return false
 }
 
-// canLook returns an error if commands do not run on a node anyway: no pod is made there only to
-// search for leftovers.
+// canLook returns an error if commands do not already run on a node. No pod is created there only
+// to search for leftovers.
 func (c *Cluster) canLook(node string) error {
 	switch {
 	case !c.reachesDirectly() && !c.options.Reach:
@@ -83,7 +83,7 @@ func (c *Cluster) canLook(node string) error {
 	return nil
 }
 
-// lookAtFirst records the files on the nodes before the first step: they are not leftovers.
+// lookAtFirst records the files on the nodes before the first step, because they are not leftovers.
 func (c *Cluster) lookAtFirst() error {
 	for _, node := range c.options.Nodes {
 		if c.canLook(node) != nil {
@@ -130,7 +130,7 @@ func (c *Cluster) isOwn(node string, e listing.Entry) bool {
 		return e.Mode.IsDir()
 	case c.atFirst[node][e.Name]:
 		return false
-	case place.Pod != "": // the kubelet and the runtime own the rest of its directory
+	case place.Pod != "": // the rest of its directory belongs to the kubelet and the runtime
 		return place.Volume != "" && c.known["pod "+place.Pod]
 	case place.Handle != "":
 		return slices.Contains(c.Drivers(), place.Driver)

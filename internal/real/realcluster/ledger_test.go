@@ -41,7 +41,7 @@ func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
 }
 
 // Mounts and directories of a real node are accounted for like those of a simulated one, if they
-// belong to the run's own pods, volumes and drivers. The cluster's others, and those from before
+// belong to the run's own pods, volumes and drivers. Others in the cluster, and those from before
 // the first step, are not leftovers.
 func TestLeftoversOnARealNode(t *testing.T) {
 	const (
@@ -87,8 +87,8 @@ func TestLeftoversOnARealNode(t *testing.T) {
 	assert.Equal(t, []string{"mounts and directories of node-a: the node has no power", "the volumes in the drivers' backends"}, c.look().Unseen)
 }
 
-// A kubelet makes a staging directory even for a driver that does not stage, and leaves it. The
-// driver's recorded capabilities tell whether it stages.
+// A kubelet creates a staging directory even for a driver that does not stage, and never removes
+// it. The driver's recorded capabilities tell whether it stages.
 func TestRecordedCapabilitiesShowWhetherADriverStages(t *testing.T) {
 	c, _ := withPods(t)
 	assert.False(t, c.stagesNot("disk.example.com"), "its capabilities were not requested")

@@ -19,9 +19,9 @@ import (
 // maxLeft bounds the objects that an error names.
 const maxLeft = 5
 
-// Leftovers returns an error if an earlier run has left objects on a cluster: the scenario would
-// modify them, or wait for them. Objects that are being deleted do not count. on is the cluster's
-// name in --on.
+// Leftovers returns an error if an earlier run has left objects on a cluster, because the scenario
+// would modify them or wait for them. Objects that are being deleted do not count. on is the
+// cluster's name in --on.
 func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{} // of old API versions, which are listed as well
@@ -53,8 +53,8 @@ func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 		"the cluster has objects of an earlier run that was killed, or of one that still runs: %s. 'csisim clean --on %s' deletes them", strings.Join(names, ", "), on)}
 }
 
-// isAmong reports whether an object has the name of one of these: the kinds of snapshots and their
-// controller stay on a cluster that csisim made.
+// isAmong reports whether an object has the name of one of these objects. The kinds of snapshots
+// and their controller stay on a cluster that csisim created.
 func (m made) isAmong(objects []runtime.Object) bool {
 	return slices.ContainsFunc(objects, func(object runtime.Object) bool {
 		there, err := meta.Accessor(object)

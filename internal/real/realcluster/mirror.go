@@ -176,8 +176,8 @@ func (m *mirror) take(res *store.Resource, u *unstructured.Unstructured, gone bo
 	}
 }
 
-// takeElsewhere records a driver's registration on a node outside the scenario: its own manifests
-// may deploy it there.
+// takeElsewhere records a driver's registration on a node outside the scenario, because the
+// driver's own manifests may deploy it there.
 func (m *mirror) takeElsewhere(res *store.Resource, u *unstructured.Unstructured) {
 	if res.GVR.Resource != "csinodes" {
 		return
@@ -282,8 +282,8 @@ func (m *mirror) ofDrivers(about corev1.ObjectReference) bool {
 	return slices.ContainsFunc(m.options.Drivers, func(d deploy.Driver) bool { return d.Own != nil && d.Own.Owns(about.Kind, about.Namespace, about.Name) })
 }
 
-// inThisRun returns how often an Event was emitted since the run began, and whether it is new since
-// it was last seen. The node controller continues the count of an earlier run's Event.
+// inThisRun returns how often an Event was emitted since the start of the run, and whether this is
+// new. The node controller continues the count of an earlier run's Event.
 func (m *mirror) inThisRun(e *corev1.Event, count int32) (n int32, isNew bool) {
 	before, there := m.emitted[e.UID]
 	m.emitted[e.UID] = count

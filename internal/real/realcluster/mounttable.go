@@ -8,8 +8,8 @@ import (
 	"github.com/moby/sys/mountinfo"
 )
 
-// mountTable reads the mount table of a node, as /proc/self/mountinfo has it. The library reads
-// tables on Linux only, and csisim reaches nodes from other systems, too. (man 5
+// mountTable reads the mount table of a node in the format of /proc/self/mountinfo. The library
+// reads tables on Linux only, and csisim reaches nodes from other systems, too. (man 5
 // proc_pid_mountinfo)
 func mountTable(text string) (all []*mountinfo.Info, err error) {
 	for line := range strings.Lines(text) {

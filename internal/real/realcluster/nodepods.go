@@ -50,13 +50,13 @@ func (n *NodePods) Follow(ctx context.Context, node string, line func(string), c
 	return lines.Each(stream, line)
 }
 
-// PowerOff is not possible: no program on a node could restore the node's power.
+// PowerOff is not possible, because no program on a node could restore the node's power.
 func (n *NodePods) PowerOff(context.Context, string) error { return ErrNotReal }
 
 // PowerOn is not possible either.
 func (n *NodePods) PowerOn(context.Context, string) error { return ErrNotReal }
 
-// prepare makes the pod of a node, and waits until it answers.
+// prepare creates the pod of a node, and waits until it answers.
 func (n *NodePods) prepare(ctx context.Context, node string) error {
 	if n.ready[node] {
 		return nil

@@ -23,8 +23,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A cluster that does not permit privileged pods ends a run that needs one, with the reason, before
-// the first step.
+// If a cluster does not permit privileged pods, a run that needs one ends before the first step,
+// with the reason.
 func TestANodeThatCannotBeReachedEndsTheRun(t *testing.T) {
 	clients := fake.NewClientset()
 	var asked *corev1.Pod
@@ -83,7 +83,7 @@ func TestACommandOfANodeIsFollowedThroughItsPod(t *testing.T) {
 	<-gone
 }
 
-// No pod is made on a node only to read the log of its runtime.
+// No pod is created on a node only to read the log of its runtime.
 func TestTheRuntimeLogIsReadIfStepsReachTheNode(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}

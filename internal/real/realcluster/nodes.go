@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// undoAnnotation is on nodes that the scenario has changed. It records the original values.
+// undoAnnotation marks nodes that the scenario has changed. It records the original values.
 const undoAnnotation = "csisim.dev/undo"
 
 // undo holds a node's original values.
@@ -29,7 +29,7 @@ type undo struct {
 	Unschedulable bool           `json:"unschedulable,omitempty"`
 }
 
-// furnishNodes gives the nodes the scenario's labels and taints. It first undoes the changes of a
+// furnishNodes adds the scenario's labels and taints to the nodes. It first undoes the changes of a
 // killed run.
 func (c *Cluster) furnishNodes() error {
 	for _, name := range c.options.Nodes {
@@ -44,7 +44,7 @@ func (c *Cluster) furnishNodes() error {
 	return nil
 }
 
-// furnishNode gives a node the scenario's labels, and taints.
+// furnishNode adds the scenario's labels and taints to a node.
 func (c *Cluster) furnishNode(name string, taints ...corev1.Taint) error {
 	labels := c.options.NodeLabels[name]
 	if len(labels)+len(taints) == 0 {
@@ -154,8 +154,8 @@ func (c *Cluster) restoreNodes(ctx context.Context) (err error) {
 	return err
 }
 
-// lacksLabels reports whether a node has lost labels of the scenario: a starting kubelet removes
-// those of zones.
+// lacksLabels reports whether a node has lost labels of the scenario, because a starting kubelet
+// removes zone labels.
 func (c *Cluster) lacksLabels(node *corev1.Node) bool {
 	for label, value := range c.options.NodeLabels[node.Name] { // any
 		if node.Labels[label] != value {
@@ -216,7 +216,8 @@ func (c *Cluster) driverTopology(ctx context.Context) (map[string][]string, erro
 			}
 			had := map[string][]string{}
 			if err := json.Unmarshal([]byte(drivers.Items[i].Annotations[labelsAnnotation]), &had); err != nil || had[info.Name] == nil {
-				// The program has not recorded the node's labels: none is known to be the driver's.
+				// The program has not recorded the node's labels, so none is known to be the
+				// driver's.
 				continue
 			}
 			for _, key := range on.TopologyKeys {
@@ -247,7 +248,7 @@ func (c *Cluster) patchNode(ctx context.Context, name string, patch []byte) (*co
 	return c.clients.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 }
 
-// metadataPatch returns a merge patch: null removes one label or annotation, or all of them if it
+// metadataPatch returns a merge patch. null removes a label or annotation, or all of them if it
 // replaces the map.
 func metadataPatch(labels, annotations any) []byte {
 	// Maps of strings can be marshalled.

@@ -70,7 +70,7 @@ var (
 )
 
 // The labels that kubelets add for a driver's topology are removed with the driver. The node's
-// other labels and annotations stay: without the kubelet's annotation, the attach/detach controller
+// other labels and annotations stay. Without the kubelet's annotation, the attach/detach controller
 // would not attach volumes to the node after a restart.
 func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	labels := map[string]string{"kubernetes.io/hostname": "node-a", corev1.LabelTopologyZone: "zone-1", "disk.example.com/rack": "r1"}
@@ -92,8 +92,8 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 	assert.Equal(t, annotations, node.Annotations)
 }
 
-// A driver's own manifests may deploy it on a node outside the scenario: its labels there are
-// removed, too.
+// A driver's own manifests may deploy it on a node outside the scenario. Its labels are also
+// removed there.
 func TestANodeElsewhereLosesTheLabelsOfADriversTopology(t *testing.T) {
 	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-b", Labels: map[string]string{"disk.example.com/rack": "r1"}}})
 	c.options.Nodes, c.options.Drivers = []string{"node-a"}, []deploy.Driver{{Name: "disk.example.com"}}

@@ -20,7 +20,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// made is an object that this run has made.
+// made is an object that this run has created.
 type made struct {
 	resource        schema.GroupVersionResource
 	namespace, name string

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// The counts in kube-scheduler's message for an unschedulable pod: all nodes, those with a taint,
-// those that preemption does not help.
+// The counts in kube-scheduler's message for an unschedulable pod: all nodes, nodes with a taint,
+// nodes that preemption does not help.
 var (
 	nodesInAll   = lazyregexp.New(`0/(\d+) nodes are available`)
 	nodesTainted = lazyregexp.New(`(, |: )(\d+)( node\(s\) had untolerated taint\(s\))(, )?`)
@@ -17,7 +17,7 @@ var (
 )
 
 // ofNodes returns the scheduler's message without the nodes outside the scenario, such as the
-// control plane's, which has a taint: it subtracts their number from the counts.
+// control plane's node, which has a taint. It subtracts their number from the counts.
 func ofNodes(message string, all, own int) string {
 	others := all - own
 	message = nodesInAll().ReplaceAllStringFunc(message, func(found string) string {

@@ -22,7 +22,7 @@ type place struct {
 
 func (p place) String() string { return "pod " + p.pod }
 
-// isOn reports whether the proxy receives calls for a node; an empty node is any. A controller
+// isOn reports whether the proxy receives calls for a node; an empty node means any. A controller
 // plugin receives calls for all nodes.
 func (p place) isOn(node string) bool { return node == "" || p.part != "node" || p.node == node }
 
@@ -35,8 +35,8 @@ func (p place) path(of string) string {
 	return fmt.Sprintf("/api/v1/namespaces/%s/pods/%s:%d/proxy%s", p.namespace, p.pod, p.port, of)
 }
 
-// proxies returns the running proxies of a driver. part is node or controller, empty for both; node
-// narrows the selection.
+// proxies returns the running proxies of a driver. part is node or controller; empty means both.
+// node restricts the selection.
 func (c *Cluster) proxies(ctx context.Context, driver, part, node string) (all []place, err error) {
 	options := c.podsOfRun(driver)
 	if node != "" {
@@ -56,8 +56,8 @@ func (c *Cluster) proxies(ctx context.Context, driver, part, node string) (all [
 	return all, nil
 }
 
-// proxiesOf returns the proxies in a pod: one in a pod made by csisim, one for each part in a pod
-// of a driver's own manifests.
+// proxiesOf returns the proxies in a pod: one in a pod created by csisim, one for each part in a
+// pod of a driver's own manifests.
 func proxiesOf(pod corev1.Pod) (all []place) {
 	at := place{namespace: pod.Namespace, pod: pod.Name, driver: pod.Labels[deploy.DriverLabel], node: pod.Spec.NodeName}
 	annotation := pod.Annotations[deploy.ProxiesAnnotation]

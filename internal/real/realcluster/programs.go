@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// ErrNotReal is returned for operations that a real cluster does not support yet; a plan reports
+// ErrNotReal is returned for operations that a real cluster does not support yet. A plan reports
 // them before a run.
 var ErrNotReal = errors.New("this cannot be done on a real cluster")
 
@@ -78,7 +78,7 @@ func (c *Cluster) Start(component sim.Component) error {
 			return c.awaitStarted(p)
 		}
 		err := c.order(p, "/driver/start")
-		// The registrar of its pod starts with it.
+		// The registrar in its pod starts together with it.
 		if err == nil && p.Node != "" && c.driver(p.Driver).Keeper != nil {
 			err = c.orderRegistrar(sim.PluginRegistrar{Driver: p.Driver, Node: p.Node}, "/driver/start")
 		}
@@ -91,7 +91,7 @@ func (c *Cluster) Start(component sim.Component) error {
 	return fmt.Errorf("start %s: %w", component, ErrNotReal)
 }
 
-// order sends an order to the proxies of a plugin. On a booting node they can be reached when their
+// order sends an order to the proxies of a plugin. On a booting node they are reachable when their
 // pod has its network again.
 func (c *Cluster) order(p sim.Plugin, path string) error {
 	return c.reached(p, func() error { return c.orderAtOnce(p, path) })
@@ -180,7 +180,8 @@ func (c *Cluster) startKubelet(node string) error {
 	return err
 }
 
-// revive restores the power and the kubelets of nodes, so that a kept cluster can have a next run.
+// revive restores the power and the kubelets of nodes, so that a kept cluster is usable for another
+// run.
 func (c *Cluster) revive(ctx context.Context) (err error) {
 	for _, node := range slices.Sorted(maps.Keys(c.dark)) {
 		err = errors.Join(err, c.options.Machines.PowerOn(ctx, node))
@@ -216,7 +217,7 @@ func (c *Cluster) PowerOn(node string) error {
 	return environment(c.options.Machines.PowerOn(c.ctx, node), "power on %s", node)
 }
 
-// ShutDown is not possible: the kubelets of kind's nodes have no grace period for it.
+// ShutDown is not possible, because the kubelets of kind's nodes have no grace period for it.
 func (c *Cluster) ShutDown(string, fakekubelet.ShutdownGrace) error { return ErrNotReal }
 
 // Inject sends a fault to all proxies that it may concern.
@@ -228,7 +229,7 @@ func (c *Cluster) Inject(f *fault.Fault) error {
 	})
 }
 
-// ClearFaults ends the fault with a name, or all if it is empty.
+// ClearFaults ends the fault with a name, or all faults if the name is empty.
 func (c *Cluster) ClearFaults(name string) error {
 	c.faults = slices.DeleteFunc(c.faults, func(f *fault.Fault) bool { return name == "" || f.Name == name })
 	return c.eachProxy(c.ctx, "", "", func(at place) error {
@@ -237,8 +238,8 @@ func (c *Cluster) ClearFaults(name string) error {
 	})
 }
 
-// injectAgain sends the current faults to new proxies of a driver: part is node or controller,
-// empty for both; node narrows the selection.
+// injectAgain sends the current faults to new proxies of a driver. part is node or controller;
+// empty means both. node restricts the selection.
 func (c *Cluster) injectAgain(driver, part, node string) error {
 	there, err := c.proxies(c.ctx, driver, part, node)
 	if err != nil {

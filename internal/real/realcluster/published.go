@@ -21,8 +21,8 @@ type publishedAt struct {
 	apart bool
 }
 
-// published is the state of a volume on its node when it was read. Writes go to the node; reads
-// return the state.
+// published is the state of a volume on its node at the time of the reading. Writes go to the node;
+// reads return the state.
 type published struct {
 	publishedAt
 	cluster  *Cluster
@@ -31,8 +31,8 @@ type published struct {
 	contents []byte
 }
 
-// lookTime limits reading a volume, in seconds: if its driver has to serve it and has exited, a
-// read may never return.
+// lookTime limits the reading of a volume, in seconds, because a read may never return if the
+// volume's driver serves it and has exited.
 const lookTime = "10"
 
 // lookCommand prints the state of the volume at $1, and the content of its file $2.

@@ -15,7 +15,8 @@ const (
 	longestSilence = 30 * time.Second
 )
 
-// attend ends the run when the cluster's API stays unreachable: nothing can be observed without it.
+// attend ends the run when the cluster's API stays unreachable, because nothing can be observed
+// without it.
 func (c *Cluster) attend(every, silence time.Duration) {
 	answered := time.Now()
 	for {

@@ -20,7 +20,7 @@ func (c *Cluster) discardRecords(ctx context.Context) {
 }
 
 // discardLateRecords deletes, on kind's nodes, records that proxies have written since, or before
-// they began to answer: a run can end while they start. Their pods are deleted by now.
+// they began to answer, because a run can end while they start. Their pods are deleted by now.
 func (c *Cluster) discardLateRecords(ctx context.Context) {
 	if !c.reachesDirectly() {
 		return

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// If a run ends while its proxies start, they do not answer yet but already write. On kind's nodes
-// their records are deleted with the run. On other clusters no pod is made for that.
+// If a run ends while its proxies start, they already write records but do not answer yet. On
+// kind's nodes their records are deleted with the run. On other clusters no pod is made for that.
 func TestRecordsOfStartingProxiesAreRemoved(t *testing.T) {
 	node := func(name string) *corev1.Node { return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}} }
 	c, machines := withPods(t, node("control-plane"), node("node-a"))

@@ -18,9 +18,9 @@ import (
 // volumeTime limits the deletion of a run's remaining volumes by their driver.
 const volumeTime = 20 * time.Second
 
-// release deletes volumes while their drivers run, whatever the reclaim policy: the drivers are
-// deleted next, so that a retained volume would be lost. Volumes that the drivers do not delete in
-// time are deleted without them. It returns the names of these.
+// release deletes volumes while their drivers run, whatever the reclaim policy is. The drivers are
+// deleted next, so a retained volume would be lost. Volumes that the drivers do not delete in time
+// are deleted without them. It returns the names of such volumes.
 func (c *Cluster) release(ctx context.Context, isOurs func(corev1.PersistentVolume) bool) (forced []string, err error) {
 	list, err := c.clients.CoreV1().PersistentVolumes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -50,8 +50,8 @@ func volumeNamed(name string) made {
 	return made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: name}
 }
 
-// letGo deletes a volume: through its driver if the driver has provisioned it, otherwise just the
-// object.
+// letGo deletes a volume. If the driver has provisioned the volume, the driver deletes it,
+// otherwise only the object is deleted.
 func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err error) {
 	switch {
 	case pv.Annotations["pv.kubernetes.io/provisioned-by"] == "":
@@ -65,8 +65,8 @@ func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err er
 	return err
 }
 
-// force deletes a volume that its driver does not delete, and its attachments that the driver does
-// not detach.
+// force deletes a volume that its driver does not delete, and the volume's attachments that the
+// driver does not detach.
 func (c *Cluster) force(ctx context.Context, volume string) error {
 	attachments, err := c.clients.StorageV1().VolumeAttachments().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -20,7 +20,7 @@ func volumeOf(driver, name, claim string) corev1.PersistentVolume {
 	return pv
 }
 
-// A retained volume is deleted with its driver, since nothing could delete it later.
+// A retained volume is deleted before its driver, because nothing could delete it later.
 func TestARetainedVolumeIsDeleted(t *testing.T) {
 	kept := volumeOf("disk", "pvc-1", "data")
 	c, _ := withPods(t, &kept)

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// deletePods deletes the pods of a node plugin of a driver's own manifests: their workload makes
-// new ones.
+// deletePods deletes the pods of a node plugin from a driver's own manifests. Their workload
+// creates new ones.
 func (c *Cluster) deletePods(p sim.Plugin) error {
 	there, err := c.proxies(c.ctx, p.Driver, "node", p.Node)
 	if err != nil {

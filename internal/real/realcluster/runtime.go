@@ -29,7 +29,7 @@ type runtimeLog struct {
 	sandboxes  map[string]store.Key // pods by sandbox id
 	containers map[string]store.Key // pods by container id
 	creating   map[string]asked     // containers being created, by sandbox and name
-	// Ids: a kubelet repeats the request until the runtime has nothing left.
+	// The ids. A kubelet repeats the request until the runtime has nothing left.
 	stopped map[string]bool
 }
 
@@ -48,7 +48,8 @@ func (c *Cluster) followRuntimes() {
 	}
 }
 
-// follow reads the log, and starts again after a node without power has lost its journal.
+// follow reads the log, and starts from the beginning after a node without power has lost its
+// journal.
 func (l *runtimeLog) follow(nodes Follower) {
 	const pause = time.Second
 	for l.ctx.Err() == nil {
@@ -118,8 +119,8 @@ func (l *runtimeLog) record(at time.Time, method string, pod store.Key, detail a
 	})
 }
 
-// inspectTime bounds the time that a busy runtime may take to describe a container; crictl's own
-// limit is 2 s.
+// inspectTime bounds how long a busy runtime may take to describe a container; crictl's own limit
+// is 2 s.
 const inspectTime = "30s"
 
 // inspections is the number of attempts to describe a container.
@@ -185,7 +186,7 @@ func containerAsked(inspected string) (map[string]any, error) {
 	return detail, nil
 }
 
-// ofEveryContainer reports whether every container of a real cluster has something at a path,
+// ofEveryContainer reports whether every container of a real cluster has a mount at a path,
 // independent of its pod.
 func ofEveryContainer(path string) bool {
 	return path == "/etc/hosts" || path == corev1.TerminationMessagePathDefault || path == "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -24,7 +24,7 @@ func (c *Cluster) namespace() string {
 	return cmp.Or(c.options.Deploy.Namespace, deploy.Namespace)
 }
 
-// accountTime bounds the time that a new namespace may take to get the default service account.
+// accountTime bounds the time until a new namespace has the default service account.
 const accountTime = time.Minute
 
 // makeNamespace makes the namespace that replaces the default one, if the run uses scoped names.
@@ -65,7 +65,7 @@ func (c *Cluster) rename(res *store.Resource, u *unstructured.Unstructured) {
 }
 
 // renamed returns the drivers with another name in the cluster than in the scenario. Programs, and
-// drivers with their own manifests, keep theirs.
+// drivers with their own manifests, keep their names.
 func (c *Cluster) renamed() []string {
 	return slices.DeleteFunc(c.Drivers(), func(name string) bool { return c.inCluster(name) == name })
 }

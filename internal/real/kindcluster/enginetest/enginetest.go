@@ -1,4 +1,4 @@
-// Package enginetest has a stand-in for the command of a container engine.
+// Package enginetest replaces the command of a container engine.
 package enginetest
 
 import (
@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Docker puts a stand-in for docker into PATH as the only program; it records its calls. It lists
-// clusters with these names, and a node of a cluster after it was ordered to run it. The order that
-// begins with fails is an error.
+// Docker puts a replacement for docker into PATH as the only program. It records its calls. It
+// lists clusters with these names, and lists a node of a cluster after an order to run it. The
+// order that begins with fails is an error.
 func Docker(t *testing.T, fails string, clusters ...string) (orders func() []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ esac
 	}
 }
 
-// Hangs lets an order that begins so hang until a node is removed, and then fail.
+// Hangs makes an order with this prefix hang until a node is removed, and then fail.
 func Hangs(t *testing.T, order string) {
 	t.Helper()
 	t.Setenv("CSISIM_TEST_HANGS", order)
