@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// between follows the states of a trace, which lie between its events: the waits of processes, and
-// the changes that caches have not seen yet. A page replays them from a checkpoint. A checkpoint is
-// written when the states since the last one are longer than the checkpoint itself.
+// between follows the states of a trace, which are between its events: the waits of processes, and
+// the changes that caches have not received yet. A page replays them from a checkpoint. A
+// checkpoint is written when the states since the last one are longer than the checkpoint itself.
 type between struct {
 	any    bool // of this trace
 	began  bool // of this chunk
@@ -72,7 +72,7 @@ func (b *between) checkpoint() []byte {
 	return text
 }
 
-// cut ends a chunk. It returns the chunk from which a page has to replay the states for this one;
+// cut ends a chunk. It returns the chunk from which a page must replay the states for this chunk;
 // -1 if the trace has no states.
 func (b *between) cut() int {
 	from := -1
@@ -84,7 +84,7 @@ func (b *between) cut() int {
 	return from
 }
 
-// stateText and checkpointText write a state for a page, with the number of events of its chunk
-// before it.
+// stateText and checkpointText write a state for a page. The number of preceding events in its
+// chunk comes first.
 func stateText(to *bytes.Buffer, after int, raw []byte) { fmt.Fprintf(to, "[%d,%s]\n", after, raw) }
 func checkpointText(to *bytes.Buffer, known []byte)     { fmt.Fprintf(to, "[0,null,%s]\n", known) }

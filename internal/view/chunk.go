@@ -13,27 +13,27 @@ import (
 // Chunk is a part of a trace for a page, with deflated parts in base64.
 type Chunk struct {
 	// Columns is the JSON of the names that the chunk adds, preceded by its length, and then the
-	// columns, one after the other, with a varint for every event.
+	// columns, one after the other. Each column has a varint for every event.
 	Columns string `json:"columns"`
 	// Details has two lines for every event: the line of the trace, and its words. They follow a
 	// line with the sets of rules that calls kept.
 	Details string `json:"details"`
-	// Between has a line for every state between the events; it is empty if there is none.
+	// Between has a line for every state between the events; it is empty if there are none.
 	Between string `json:"between,omitempty"`
 	// Events is the number of events.
 	Events int `json:"events"`
 }
 
-// added are the names that a chunk adds. Columns refer to names by their positions in the lists so
-// far.
+// added are the names that a chunk adds. Columns refer to names by their positions in the lists up
+// to this chunk.
 type added struct {
 	Events  int         `json:"n"`
 	Strings []string    `json:"strings,omitempty"`
 	Lanes   []string    `json:"lanes,omitempty"`
 	Objects [][2]string `json:"objects,omitempty"` // resource and name
 	Paths   []string    `json:"paths,omitempty"`
-	Volumes []volume    `json:"volumes,omitempty"` // also those with more information than before
-	// Waits is the chunk from which the states have to be replayed, -1 for a trace without states.
+	Volumes []volume    `json:"volumes,omitempty"` // including those with new information
+	// Waits is the chunk from which the states must be replayed; -1 for a trace without states.
 	Waits int `json:"waits"`
 }
 
@@ -118,8 +118,8 @@ func stretch(names added, rows []row) ([]byte, error) {
 	return append(text, columns(rows)...), nil
 }
 
-// deflaters are reused: a new one clears many times more memory than a second of a cluster's events
-// occupies.
+// deflaters are reused. A new one would clear many times more memory than a second of a cluster's
+// events needs.
 var deflaters = sync.Pool{New: func() any {
 	w, err := flate.NewWriter(nil, flate.DefaultCompression)
 	if err != nil {

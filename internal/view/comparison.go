@@ -5,7 +5,7 @@ type Comparison struct {
 	A      string  `json:"a"` // the names of the traces
 	B      string  `json:"b"`
 	Levels []Level `json:"levels"`
-	// Pairs are the events that both have, by their positions in each.
+	// Pairs are the events in both traces, by their positions in each.
 	Pairs [][2]int `json:"pairs,omitempty"`
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Encoder makes chunks from the lines of a trace, which are added in order.
+// Encoder makes chunks from the lines of a trace. The lines are added in order.
 type Encoder struct {
 	reading
 	run     trace.Lines // of the added events

@@ -2,8 +2,8 @@ package view
 
 import "github.com/csisim/csisim/internal/world/trace"
 
-// Explain completes the findings of a report as an encoder does, from the events of its run,
-// without making a page.
+// Explain completes the findings of a report like an encoder, from the events of its run, without
+// making a page.
 func Explain(r *Report, events []*trace.Event) error {
 	x := newReading()
 	var lines lineReader

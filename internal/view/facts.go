@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// facts hold the data of a line that columns show and that the line itself determines.
+// facts hold the data of a line that columns show and that depend only on the line.
 type facts struct {
 	// Line parses only two structured fields: the request of a registration, and the patch of a
-	// change unless its fields are all silent. Parsing the others takes long.
+	// change, unless all fields of the patch are silent. Parsing the other fields takes long.
 	trace.Line
 	callSubject
 	waits    []waiter // of a state with the waits of processes
@@ -69,7 +69,7 @@ func (t *texts) of(text []byte) string {
 	return kept
 }
 
-// errNoEvent is the error for a line of JSON with a field of the wrong type.
+// errNoEvent is the error for a JSON line with a field of the wrong type.
 var errNoEvent = errors.New("a field is of another type than that of an event")
 
 // facts reads a line.
@@ -114,7 +114,7 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 			f.Seq, err = v.Uint64()
 		case "cause":
 			f.Cause, err = v.Uint64()
-		case "msg": // rarely repeated, and names neither
+		case "msg": // rarely repeated, and without names
 			f.Msg, err = textOf(v)
 		case "name":
 			f.Line.Name, err = textOf(v)
@@ -158,7 +158,7 @@ func (f *facts) take(from *fastjson.Value, texts *texts) error {
 	return nil
 }
 
-// waiter is a process and the reason for its wait, which is empty if it no longer waits.
+// waiter is a process and the reason for its wait. The reason is empty if it no longer waits.
 type waiter struct{ process, reason string }
 
 // errNoWaits is the error for a state without the waits of processes.
@@ -198,8 +198,8 @@ func (f *facts) change(object, patch *fastjson.Value) {
 	}
 }
 
-// silent are the fields, by resource or for all, that a page does not show if only they change:
-// they repeat others.
+// silent are the fields, by resource or for all, that repeat others. A page does not show a change
+// of only these fields.
 var silent = map[string][]string{
 	"":                       {".metadata.deletionGracePeriodSeconds", ".metadata.uid", ".status.lastPhaseTransitionTime"},
 	"persistentvolumeclaims": {".status.accessModes"},
@@ -209,7 +209,7 @@ var silent = map[string][]string{
 	"volumesnapshotcontents": {".status.error.time"},
 	"pods": {
 		".status.conditions.ContainersReady", ".status.conditions.Initialized", ".status.conditions.PodReadyToStartContainers",
-		".status.conditions.Ready", // unless the pod was ready, or is now
+		".status.conditions.Ready", // unless the pod was ready before or after
 	},
 }
 

@@ -12,15 +12,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// File is a trace in a file that a page can show while the file is read. The columns of its events
-// are kept; their details are read again when the page shows them.
+// File is a trace in a file that a page can show while the file is read. It keeps the columns of
+// its events, and reads their details again when the page shows them.
 type File struct {
 	from io.ReaderAt
 	most int // events
 
 	looking sync.Mutex // guards all following fields
 	reading
-	columns [][]byte // of the chunks that have been read
+	columns [][]byte // of the chunks read so far
 	done    bool
 	news    *sync.Cond // signals a change of columns or the end
 	faults  faults
@@ -37,7 +37,7 @@ type File struct {
 // lesson is a call with an answer that shows the capabilities of a driver.
 type lesson struct{ cluster, driver, method string }
 
-// NewFile returns a trace of which nothing has been read.
+// NewFile returns a trace of which nothing has been read yet.
 func NewFile(from io.ReaderAt) *File {
 	f := &File{
 		from: from, most: mostEvents, reading: newReading(), begins: []int64{0}, changes: history{},
@@ -47,8 +47,8 @@ func NewFile(from io.ReaderAt) *File {
 	return f
 }
 
-// batch is the number of lines that are passed on together: one processor scans lines while another
-// one makes rows of them.
+// batch is the number of lines that are passed on together. One processor scans lines while another
+// one makes rows from them.
 const batch = 512
 
 // Read reads the file to its end, or until ctx is done.
@@ -141,7 +141,7 @@ func (f *File) cut(end int64) {
 	f.columns, f.begins = append(f.columns, text), append(f.begins, end)
 }
 
-// Columns waits for the columns of a chunk. It returns false after the last one.
+// Columns waits for the columns of a chunk. It returns false after the last chunk.
 func (f *File) Columns(chunk int) (columns []byte, isOne bool) {
 	f.looking.Lock()
 	defer f.looking.Unlock()
@@ -154,7 +154,7 @@ func (f *File) Columns(chunk int) (columns []byte, isOne bool) {
 	return f.columns[chunk], true
 }
 
-// Report waits for the end of the file. The error is for a file without anything to show.
+// Report waits for the end of the file. It returns an error if the file has nothing to show.
 func (f *File) Report(name string) (Report, error) {
 	f.looking.Lock()
 	defer f.looking.Unlock()

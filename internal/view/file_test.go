@@ -42,7 +42,7 @@ func inflated(t *testing.T, packed string) string {
 	return string(text)
 }
 
-// A page that reads a trace from a file piece by piece shows the same as one with the whole trace,
+// A page that reads a trace from a file in pieces shows the same as a page with the whole trace,
 // for all sizes of chunks.
 func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 	for _, file := range traces(t) {
@@ -74,8 +74,8 @@ func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 	}
 }
 
-// A change is hidden if and only if there are no words for it: columns determine this without the
-// words.
+// A change is hidden if and only if it has no description. Columns determine this without the
+// description.
 func TestAChangeIsHiddenIfItSaysNothing(t *testing.T) {
 	for _, file := range traces(t) {
 		text, err := os.ReadFile(file)

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// headline turns a verdict into a sentence for first-time readers: from the event that shows it, or
-// otherwise from the verdict with short ids and paths.
+// headline turns a verdict into a sentence for first-time readers. It uses the event that shows the
+// verdict, or otherwise the verdict with short ids and paths.
 func (x *reading) headline(f Finding) string {
 	at := x.story.find(f.About)
 	if at >= 0 {
@@ -30,7 +30,7 @@ func (x *reading) headline(f Finding) string {
 	return excerpt.Paths(x.narrator.Short(first))
 }
 
-// waited returns the sentence for a wait that timed out, with the failing call that explains it if
+// waited returns the sentence for a wait that timed out, with the failing call that explains it, if
 // there is one.
 func (x *reading) waited(v verdict.Verdict, at int) string {
 	if !v.Is(verdict.Progress) || len(v.Found) < 2 {
@@ -47,7 +47,7 @@ func (x *reading) waited(v verdict.Verdict, at int) string {
 	return excerpt.Paths(x.narrator.Short(fmt.Sprintf("Timed out waiting %s for %s%s", trace.Span(long), v.Found[0], why)))
 }
 
-// failing describes a failing call and its place; empty for anything but a failed call.
+// failing describes a failing call and its place; empty for any other event.
 func (x *reading) failing(call part) string {
 	if call.kind != trace.Call || !call.failed {
 		return ""

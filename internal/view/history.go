@@ -35,8 +35,8 @@ func (h history) add(l *trace.Line, row int) {
 	c.rows = append(c.rows, row)
 }
 
-// before returns an object as it was before a row, nil if there was none, and the number of changes
-// since it was written in full.
+// before returns an object in its state before a row (nil if there was none), and the number of
+// changes since it was last written completely.
 func (f *File) before(at key, row int) (object map[string]any, since int, err error) {
 	c := f.changes[at]
 	next, _ := slices.BinarySearch(c.rows, row)

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Said holds the details of a chunk's events, and the states between them, as in a [Chunk] but not
+// Said holds the details of a chunk's events, and the states between them, like a [Chunk] but not
 // packed.
 type Said struct {
 	Details string `json:"details"`
@@ -91,7 +91,7 @@ func (a *lookAgain) add(f *facts, raw []byte) error {
 	return a.details.add(a.lines.whole(f), raw, a.now)
 }
 
-// recall loads an object as it was before the next event.
+// recall loads an object in its state before the next event.
 func (a *lookAgain) recall(at key) error {
 	if a.recalled[at] {
 		return nil

@@ -35,8 +35,8 @@ func (p *places[T]) take() []T {
 	return fresh
 }
 
-// appended appends to a list that becomes long. It doubles the capacity; append's growth by a
-// quarter would copy each element about five times.
+// appended appends to a list that becomes long. It doubles the capacity, because append's growth by
+// a quarter would copy each element about five times.
 func appended[T any](list []T, one T) []T {
 	if len(list) == cap(list) {
 		list = slices.Grow(list, len(list)+1)

@@ -9,8 +9,8 @@ import (
 
 // object holds the texts at some paths of an object, for the columns. The zero value has none.
 type object struct {
-	names  []string // of the paths, the same for all objects of a resource
-	values []string // empty without a value; true and false, and lists in JSON
+	names  []string // of the paths; the same for all objects of a resource
+	values []string // empty if there is no value; true and false, and lists in JSON
 }
 
 // looked are the paths of interest, by resource.
@@ -54,7 +54,7 @@ func (o object) text(path string) string {
 	return o.values[at]
 }
 
-// revision is the content of a line about an object: all of it, or a change.
+// revision is the content of a line about an object: the whole object, or a change.
 type revision struct {
 	object
 	said []bool // the paths that the line contains
@@ -73,7 +73,7 @@ func revisionOf(resource string, from *fastjson.Value) revision {
 	return r
 }
 
-// valueAt returns the value at a path, empty if it is removed, and whether the line contains the
+// valueAt returns the value at a path (empty if it is removed), and whether the line contains the
 // path.
 func valueAt(from *fastjson.Value, fields []string) (value string, isSaid bool) {
 	for _, name := range fields {

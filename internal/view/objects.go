@@ -24,12 +24,12 @@ type objects struct {
 
 func newObjects() *objects { return &objects{now: map[key]map[string]any{}, changes: map[key]int{}} }
 
-// fullEvery is the number of changes after which an object is written in full, so that few lines
-// have to be read for its state at an instant.
+// fullEvery is the number of changes after which an object is written completely. Thus its state at
+// an instant needs only a few lines.
 const fullEvery = 32
 
-// change applies a line. It returns the object before and after it, and whether it should be
-// written in full.
+// change applies a line. It returns the object before and after the line, and whether it should be
+// written completely.
 func (o *objects) change(l *trace.Line) (before, after map[string]any, inFull bool) {
 	at := keyOf(l)
 	before = o.now[at]

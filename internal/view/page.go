@@ -37,7 +37,7 @@ func Write(w io.Writer, r Report, chunks []Chunk) error {
 	return write(w, r, chunks, nil, policy("'none'"))
 }
 
-// WriteBoth is Write with a second trace that is shown next to the first one.
+// WriteBoth is Write with a second trace next to the first one.
 func WriteBoth(w io.Writer, r Report, chunks, other []Chunk) error {
 	return write(w, r, chunks, other, policy("'none'"))
 }
@@ -85,7 +85,7 @@ func write(w io.Writer, r Report, chunks, other []Chunk, policy string) error {
 	return nil
 }
 
-// scripts writes chunks, which the script of the page finds by their class.
+// scripts writes chunks. The script of the page finds them by their class.
 func scripts(page *bytes.Buffer, chunks []Chunk, class string) {
 	for _, c := range chunks {
 		fmt.Fprintf(page, "<script type=\"text/plain\" class=\"%s\">%s</script><script type=\"text/plain\">%s</script>", class, c.Columns, c.Details)

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// longestLine is the longest line of a trace that is read; longer ones are left out.
+// longestLine is the longest line of a trace that is read; longer lines are left out.
 const longestLine = 16 << 20
 
 // mostEvents bounds the events of a trace that are read: browsers cannot show larger pages.
@@ -44,7 +44,7 @@ type faults struct {
 	bad      int // lines
 }
 
-// note records the problem of a line, if it has one.
+// note records the problem of a line, if there is one.
 func (p *faults) note(l *scanned) {
 	if l.beyond > 0 {
 		p.problems = append(p.problems, fmt.Sprintf("Only the first %s are shown: line %d and all that follow are left out. Cut the trace to see them.", plural.Of(l.beyond, "event"), l.number))
@@ -58,8 +58,8 @@ func (p *faults) note(l *scanned) {
 	}
 }
 
-// all returns the problems in sentences, after the trace was read. The error is for a trace without
-// anything to show.
+// all returns the problems as sentences, after the trace was read. It returns an error if the trace
+// has nothing to show.
 func (p *faults) all(x *reading) ([]string, error) {
 	if more := p.bad - mentioned; more > 0 {
 		p.problems = append(p.problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))

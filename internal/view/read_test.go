@@ -43,7 +43,7 @@ func TestOfATraceThatIsTooLongTheBeginningIsShown(t *testing.T) {
 	assert.Equal(t, 3, e.events)
 }
 
-// Given a trace with as many events as are shown, then none is left out.
+// Given a trace with exactly as many events as can be shown, then none is left out.
 func TestATraceOfTheLargestLengthIsShown(t *testing.T) {
 	e := NewEncoder()
 	e.most = 3

@@ -117,8 +117,8 @@ func (x *reading) lane(l *trace.Line) int {
 	return place
 }
 
-// change records the change of an object. It returns the object after it, or before it if the
-// object was deleted.
+// change records the change of an object. It returns the object after the change, or before it if
+// the object was deleted.
 func (x *reading) change(r *row, f *facts) object {
 	l := &f.Line
 	at := keyOf(l)
@@ -143,7 +143,7 @@ func (x *reading) change(r *row, f *facts) object {
 	return o
 }
 
-// attempts returns the number of events since the first attempt of a call, 0 for the first attempt.
+// attempts returns the number of events since the first attempt of a call; 0 for the first attempt.
 func (x *reading) attempts(f *facts, where string) int {
 	id := f.volume
 	if id == "" {
@@ -180,7 +180,7 @@ func methodOf(l *trace.Line) string {
 	return l.M
 }
 
-// pathOf returns the path of an event on its node; for a step it returns the title, which lanes
+// pathOf returns the path of an event on its node. For a step it returns the title, which lanes
 // show.
 func pathOf(f *facts) string {
 	switch f.K {
@@ -221,7 +221,7 @@ var routine = map[string]bool{
 	"customresourcedefinitions": true, "serviceaccounts": true, "configmaps": true, "endpoints": true, "endpointslices": true, "controllerrevisions": true,
 }
 
-// isAsking reports whether a call only reads: such calls are frequent and repeat the same answer.
+// isAsking reports whether a call only reads. Such calls are frequent and repeat the same answer.
 func isAsking(method string) bool {
 	return strings.HasSuffix(method, "Capabilities") || strings.HasPrefix(method, "List") || strings.HasPrefix(method, "Get") ||
 		method == "Probe" || method == "NodeGetVolumeStats" || method == "ControllerGetVolume"

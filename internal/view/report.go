@@ -33,7 +33,7 @@ type Report struct {
 	Notes []string    `json:"notes,omitempty"`
 	// Problems are the unreadable parts.
 	Problems []string `json:"problems,omitempty"`
-	// Compare compares the trace with another one; nil if there is none.
+	// Compare compares the trace to another one; nil if there is none.
 	Compare *Comparison `json:"compare,omitempty"`
 	// End is the virtual time at the end, in ms.
 	End int64 `json:"end,omitempty"`
@@ -50,7 +50,7 @@ type Finding struct {
 	Short    string          `json:"short"` // for first-time readers
 	Expected string          `json:"expected,omitempty"`
 	Got      string          `json:"got,omitempty"`
-	// Should and Found are the expected and the found state in short, if the trace has more
+	// Should and Found are short forms of the expected and the found state, if the trace has more
 	// information than the verdict.
 	Should string `json:"should,omitempty"`
 	Found  string `json:"found,omitempty"`
@@ -58,7 +58,7 @@ type Finding struct {
 	Spec   string `json:"spec,omitempty"`
 	Where  string `json:"where,omitempty"`
 	Blame  string `json:"blame,omitempty"` // the responsible party
-	// About is the most relevant event, 0 for none; Trail are other events that led to it.
+	// About is the most relevant event, 0 if there is none. Trail are other events that led to it.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`
 	Chain []Link   `json:"chain,omitempty"`
@@ -88,7 +88,7 @@ func (x *reading) Explain(r *Report) {
 		}
 		f.Chain = x.story.chain(f.About, f.Trail)
 		if strings.HasPrefix(f.Hint, hintAtCall) && slices.ContainsFunc(f.Chain, x.isFailedCall) {
-			f.Hint = "" // the chain shows it
+			f.Hint = "" // the chain contains it
 		}
 	}
 	if len(r.Findings) > 0 {
@@ -110,7 +110,7 @@ var titles = map[trace.Kind]string{
 }
 
 // Findings returns the findings of a trace without a verdict: a driver's breaches of the CSI spec,
-// lost data, foreign unmounts and deaths.
+// lost data, foreign unmounts and crashes.
 func (x *reading) Findings() []Finding {
 	var found []Finding
 	for _, t := range x.story.parts {
@@ -143,7 +143,7 @@ func (x *reading) Recorded(name string, problems []string) Report {
 	return r
 }
 
-// counted returns the numbers of objects in the trace, of the kinds that storage is about.
+// counted returns the numbers of objects in the trace, of kinds related to storage.
 func (x *reading) counted() string {
 	var words []string
 	for _, kind := range [][2]string{

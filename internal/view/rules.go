@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// rules determines which rules of the CSI spec the calls of a trace kept. Since the same sets of
-// rules recur, a call refers to its set by its position among those of the chunk.
+// rules determines which rules of the CSI spec the calls of a trace kept. The same sets of rules
+// recur, so a call refers to its set by its position among those of the chunk.
 type rules struct {
 	caps map[string]*contract.Caps // by cluster and driver
 	sets *places[string]
@@ -24,8 +24,8 @@ type rules struct {
 
 func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
 
-// of returns the position of the rules that a call kept, 0 if unknown. The answer of a fault is not
-// the driver's.
+// of returns the position of the set of rules that a call kept; 0 if it is unknown. The answer of a
+// fault is not the driver's.
 func (r *rules) of(l *trace.Line) int {
 	request, answer := messages(l.M)
 	if request == nil || !fill(request, l.Req) {

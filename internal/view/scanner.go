@@ -34,15 +34,16 @@ type scanned struct {
 	facts
 	number   int
 	from, to int64  // its offsets
-	problem  string // the reason why it is no event
+	problem  string // the reason why it is not an event
 	isEmpty  bool
-	// If not 0, this line and the following ones are left out: so many events have been read.
+	// If it is not 0, this line and the following ones are left out, because this number of events
+	// has been read.
 	beyond int
 }
 
 func (l *scanned) isOne() bool { return l.problem == "" && !l.isEmpty && l.beyond == 0 }
 
-// found records an error of a line that is no event.
+// found records the error of a line that is not an event.
 func (l *scanned) found(err error) {
 	if err != nil {
 		l.problem = "is no event of a trace: " + err.Error()
@@ -83,7 +84,7 @@ func ignored(err, unless error) error {
 	return err
 }
 
-// line reads up to the end of a line. It keeps only the beginning of a line that is too long.
+// line reads up to the end of a line. It keeps only the beginning of an overlong line.
 func (s *scanner) line() (line []byte, err error) {
 	line, err = s.from.ReadSlice('\n')
 	s.at += int64(len(line))

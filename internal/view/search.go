@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Search finds the events that contain a text in their lines or in the words for them, regardless
-// of case, among those that have been read. It yields their rows chunk by chunk: first the rows
-// with the text in their lines, then those with the text only in their words.
+// Search finds, among the events read so far, those with a text in their lines or descriptions,
+// regardless of case. It yields their rows chunk by chunk: first the rows with the text in their
+// lines, then those with the text only in their descriptions.
 func (f *File) Search(ctx context.Context, text string) iter.Seq2[[]int, error] {
 	return func(yield func([]int, error) bool) {
 		s := f.newSearch(text)
@@ -38,7 +38,7 @@ type search struct {
 	chunks int
 	lineAt []int64 // of its events
 	begins []int64
-	found  []bool // by rows: in their lines
+	found  []bool // by rows: events with the text in their lines
 	scan   *scanner
 	lower  []byte
 }
@@ -73,7 +73,7 @@ func (s *search) lines(chunk int) (found []int, err error) {
 	return found, err
 }
 
-// words returns the other rows of a chunk with the text in their words.
+// words returns the other rows of a chunk with the text in their descriptions.
 func (s *search) words(chunk int) (found []int, err error) {
 	s.file.looking.Lock()
 	words, err := s.file.spoken(chunk)
@@ -111,7 +111,7 @@ func lowered(to, text []byte) []byte {
 	return to
 }
 
-// spoken are the words for events in lower case, one after the other.
+// spoken are the descriptions of events in lower case, one after the other.
 type spoken struct {
 	text []byte
 	ends []int
@@ -132,8 +132,8 @@ func (s *spoken) of(i int) []byte {
 	return s.text[from:s.ends[i]]
 }
 
-// speaking caches the words of a file for searches, from the first chunk up to the last one that
-// was rendered.
+// speaking caches the descriptions of a file for searches, from the first chunk up to the last
+// rendered one.
 type speaking struct {
 	chunks []spoken
 	now    *objects

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inPage returns the texts of a trace's events as a page with the whole trace searches them,
-// web/src/filter.ts.
+// inPage returns the texts of a trace's events in the form in which web/src/filter.ts searches them
+// on a page with the whole trace.
 func inPage(t *testing.T, text []byte) (events []string) {
 	t.Helper()
 	e := NewEncoder()
@@ -43,7 +43,7 @@ func withText(events []string, wanted string) map[int]bool {
 	return found
 }
 
-// A search in a file finds the same as a page with the whole trace, in lines and in words,
+// A search in a file finds the same as a page with the whole trace, in lines and in descriptions,
 // regardless of case.
 func TestASearchInAFileFindsWhatAPageWithAllOfItFinds(t *testing.T) {
 	for _, file := range traces(t) {

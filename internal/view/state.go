@@ -110,7 +110,7 @@ func attachment(o object, deleted bool) state {
 	return state{"attaching", where, waiting}
 }
 
-// leaving returns the state of an object that is being deleted, if it is.
+// leaving returns the deletion state of an object; empty if it is not being deleted.
 func (s state) leaving(deleted bool) state {
 	if deleted {
 		s.word, s.tone = "Terminating", waiting

@@ -7,7 +7,7 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// Given pods as traces have them. When they are described, then the number of restarts stands
+// Given pods in the form of traces. When they are described, then the number of restarts comes
 // before their node.
 func TestAPodShowsItsRestarts(t *testing.T) {
 	for text, want := range map[string]state{

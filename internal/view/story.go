@@ -75,7 +75,7 @@ func (s *story) add(l *trace.Line, where string, volume int) {
 	}
 }
 
-// find returns the index of the event with a number, -1 if it is not part of the story.
+// find returns the index of the event with a number; -1 if the story does not contain it.
 func (s *story) find(seq uint64) int {
 	at, ok := slices.BinarySearchFunc(s.parts, seq, func(t part, seq uint64) int { return cmp.Compare(t.seq, seq) })
 	if !ok {
@@ -84,7 +84,7 @@ func (s *story) find(seq uint64) int {
 	return at
 }
 
-// causeOf returns the cause of an event, 0 if it has none.
+// causeOf returns the cause of an event; 0 if it has none.
 func (s *story) causeOf(seq uint64) uint64 {
 	at, ok := slices.BinarySearchFunc(s.causes, seq, func(c [2]uint64, seq uint64) int { return cmp.Compare(c[0], seq) })
 	if !ok {
@@ -99,9 +99,9 @@ const longest = 9
 // few is the number of events that are too few for an explanation.
 const few = 4
 
-// chain returns the shortest explanation of an event. It has the user's actions, the call that made
-// the event's object, the errors in between, and the call that should have succeeded. further are
-// events of other evidence.
+// chain returns the shortest explanation of an event. It contains the user's actions, the call that
+// created the event's object, the errors in between, and the call that should have succeeded.
+// further are events of other evidence.
 func (s *story) chain(end uint64, further []uint64) []Link {
 	c := &chain{story: s, why: map[uint64]string{}}
 	last := s.find(end)
@@ -132,8 +132,8 @@ func (s *story) chain(end uint64, further []uint64) []Link {
 	return c.links()
 }
 
-// culprit returns the call in which an event was found, or the failed call that it reports; the
-// event itself if there is none.
+// culprit returns the call in which an event was found, or the failed call that it reports. If
+// there is none, it returns the event itself.
 func (s *story) culprit(at int) int {
 	t := s.parts[at]
 	if t.kind == trace.Call {
@@ -167,7 +167,7 @@ func (s *story) reported(at int) int {
 	return at
 }
 
-// maker returns the call that the given one should have reverted, -1 for none.
+// maker returns the call that the given one should have reverted; -1 if there is none.
 func (s *story) maker(undo int) int {
 	u := s.parts[undo]
 	makes, ok := undoes[u.method]
@@ -229,8 +229,8 @@ func (c *chain) attempts(failed int) int {
 	return first
 }
 
-// between adds the user's actions and other errors, the newest first. Before the object was made,
-// it adds only their causes.
+// between adds the user's actions and other errors, the newest first. For calls before the object
+// was created, it adds only their causes.
 func (c *chain) between(from, culprit, to int) {
 	parts := c.story.parts
 	for i := to - 1; i > from && len(c.why) < longest-1; i-- {

@@ -2,8 +2,8 @@ package view
 
 import "strings"
 
-// subject returns the object of a Kubernetes event. Events name its kind but not its namespace;
-// most objects are in the default one.
+// subject returns the object of a Kubernetes event. Events name its kind but not its namespace.
+// Most objects are in the default namespace.
 func subject(name string) key {
 	kind, name, _ := strings.Cut(name, "/")
 	resource := strings.ToLower(kind) + "s"

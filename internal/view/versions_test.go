@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Given a trace that begins with versions, then the page shows them, and counts no event and no
-// problem for their line, however the trace is read.
+// Given a trace that begins with versions, then the page shows them. Their line counts neither as
+// an event nor as a problem, however the trace is read.
 func TestARecordingShowsTheVersionsThatMadeIt(t *testing.T) {
 	made := [2]string{"Versions", "csisim v0.9.0, Kubernetes 1.34"}
 	for _, c := range []struct {

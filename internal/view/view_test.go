@@ -82,7 +82,8 @@ func pageOf(t *testing.T, file string) string {
 	return page.String()
 }
 
-// The headline names a leftover of a call, and Found is short; the complete text is there, too.
+// The headline names a leftover of a call, and Found is short. The report also contains the
+// complete text.
 func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 	const path = "/var/lib/kubelet/plugins/kubernetes.io/csi/a.csi.example.com/6dc29508101512e191ba198dc56ebe4db68a2834b7d18e2d7fa865d2d2544ef3/globalmount"
 	const got = "mount " + path + " on node-a: made by NodeStageVolume at 10.5 s (step 4: wait pod web), should have gone with NodeUnstageVolume at 11.4 s (step 6: wait pod web, gone true), which answered OK"

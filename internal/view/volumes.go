@@ -78,7 +78,7 @@ func (v *volumes) named(pv, id, claim string) *volume {
 	return known
 }
 
-// of returns the position of the volume of an event, 0 for none.
+// of returns the position of the volume of an event; 0 if there is none.
 func (v *volumes) of(f *facts, o object) int {
 	found := v.about(f, o)
 	if found == nil {

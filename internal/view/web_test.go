@@ -40,7 +40,7 @@ func TestTheBundleIsMadeOfTheSources(t *testing.T) {
 	assert.Equal(t, strings.TrimSpace(string(want)), hex.EncodeToString(hash.Sum(nil)), "run make viewer")
 }
 
-// node returns a command for a script of web; it needs npm ci.
+// node returns a command for a script of web; this requires npm ci.
 func node(t *testing.T, arguments ...string) *exec.Cmd {
 	t.Helper()
 	program, err := exec.LookPath("node")
@@ -90,8 +90,9 @@ func chunksOf(t *testing.T, e *view.Encoder) []view.Chunk {
 	return chunks
 }
 
-// A real browser opens, at both widths and in both schemes: the report of a driver that leaves a
-// mount, that of a run that passed, with a cache that lags, and two traces side by side.
+// A real browser opens three pages at both widths and in both schemes: the report of a driver that
+// leaves a mount behind, the report of a passed run with a lagging cache, and two traces side by
+// side.
 func TestABrowserShowsAReport(t *testing.T) {
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {

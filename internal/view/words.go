@@ -9,15 +9,15 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// details are the details of a chunk's events: for each the line of the trace, and its words.
+// details are the details of a chunk's events: for each the line of the trace, and its description.
 type details struct {
 	narrator *trace.Narrator
 	rules    *rules
 	text     bytes.Buffer
 }
 
-// add adds an event. An object is written in full now and then, so that a page need not replay all
-// changes.
+// add adds an event. An object is written completely from time to time, so that a page need not
+// replay all changes.
 func (d *details) add(l trace.Line, raw []byte, known *objects) error {
 	kept := 0
 	var before, full map[string]any

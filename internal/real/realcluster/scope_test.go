@@ -11,7 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A volume belongs to the run by its claim or by its driver: a retained one can lose its claim.
+// A volume belongs to the run by its claim or by its driver, because a retained volume can lose its
+// claim.
 func TestAVolumeBelongsToARunByItsClaimOrDriver(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}}}
@@ -33,7 +34,7 @@ func TestAVolumeBelongsToARunByItsClaimOrDriver(t *testing.T) {
 	assert.True(t, c.isForeign(res, volume(other, "")))
 }
 
-// A driver that exists once in a cluster keeps its name, also in objects of the scenario.
+// A driver that can exist only once in a cluster keeps its name, also in objects of the scenario.
 func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}, Drivers: []deploy.Driver{{Name: scope.Name("mock.csi.csisim.dev")}, {Name: "disk.example.com"}}}}
@@ -51,8 +52,8 @@ func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
 	}
 }
 
-// Events about the control plane's node are not part of a scenario without that node, and those of
-// kube-proxy of none.
+// Events about the control plane's node do not belong to a scenario without that node, and events
+// of kube-proxy belong to none.
 func TestEventsOfOtherNodesAreForeign(t *testing.T) {
 	c := &Cluster{options: Options{Nodes: []string{"node-a"}}}
 	starting := func(what, node string) *unstructured.Unstructured {

@@ -40,8 +40,8 @@ func (c *Cluster) Detach(pv *corev1.PersistentVolume, node string) error {
 	return c.orderBackend(driver, mockprogram.DetachPath, mockprogram.Detach{Volume: handle, Node: id})
 }
 
-// handleOf returns the driver and volume handle of a PersistentVolume, which has another name on a
-// shared cluster.
+// handleOf returns the driver and volume handle of a PersistentVolume. On a shared cluster the
+// volume has another name.
 func (c *Cluster) handleOf(pv *corev1.PersistentVolume) (driver, handle string, err error) {
 	there, err := c.clients.CoreV1().PersistentVolumes().Get(c.ctx, c.volumeInCluster(pv.Name), metav1.GetOptions{})
 	switch {

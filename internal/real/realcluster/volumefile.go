@@ -16,11 +16,12 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// refused begins the output for a refusal of the volume, which is then not an error of the node.
+// refused is the prefix of the output for a refusal of the volume, which is not an error of the
+// node.
 const refused = "refused: "
 
-// inVolume begins scripts for file $2 of the directory $1. It refuses if nothing is mounted at $1,
-// and if $2 is not a regular file.
+// inVolume is the beginning of scripts for file $2 of the directory $1. It refuses if nothing is
+// mounted at $1, or if $2 is not a regular file.
 const inVolume = `fail() { printf '` + refused + `%s' "$1"; exit 0; }
 mountpoint -q "$1" || fail "nothing is mounted at $1"
 file=$1/$2
@@ -85,7 +86,7 @@ func (c *Cluster) doInVolume(script string, key store.Key, volumeName, name stri
 	return out, err
 }
 
-// volumeInCluster returns the name of a pod's volume in the cluster. An inline volume keeps its
+// volumeInCluster returns the name of a pod's volume in the cluster. An inline volume's name is its
 // name in the pod.
 func (c *Cluster) volumeInCluster(name string) string {
 	key := store.Key{Name: name}

@@ -44,8 +44,8 @@ func mounted(t *testing.T) string {
 	return dir
 }
 
-// A file that was written into a volume is read with its owner and permissions, whatever its
-// content; in a setgid directory it has the directory's group.
+// A file with any content that was written into a volume is read with its owner and permissions. In
+// a setgid directory it has the directory's group.
 func TestFilesOfAVolumeOfARealNode(t *testing.T) {
 	const content, encoded = "100 %\n$1 'quoted'\x00", "MTAwICUKJDEgJ3F1b3RlZCcA"
 	dir := mounted(t)
@@ -74,7 +74,7 @@ func TestFilesOfAVolumeOfARealNode(t *testing.T) {
 	assert.Equal(t, sim.VolumeFile{Content: content, GID: 2000, Mode: 0o640}, read("late"))
 }
 
-// A refusal of the volume has a reason, and is no error of the node.
+// A refusal of the volume has a reason, and is not an error of the node.
 func TestARefusalOfAVolumeIsNoErrorOfTheNode(t *testing.T) {
 	dir := mounted(t)
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(dir, "link")))
@@ -100,9 +100,9 @@ func TestARefusalOfAVolumeIsNoErrorOfTheNode(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(elsewhere, "report"))
 }
 
-// On a shared cluster, a PersistentVolume of the scenario has another name there, and thus another
+// On a shared cluster, a PersistentVolume of the scenario has another name and therefore another
 // directory. An inline volume has its name in the pod, and a volume that the cluster has
-// provisioned its own name.
+// provisioned has a generated name.
 func TestTheDirectoryOfAVolumeInACluster(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Deploy.Scope = "-z0a1bgg"

@@ -50,7 +50,7 @@ func (c *Cluster) Advance(d time.Duration) error {
 	return c.WaitFor(fmt.Sprintf("%v to pass", d), d+time.Minute, func() bool { return !time.Now().Before(end) })
 }
 
-// calm is the time for which a cluster must be quiet to count as settled.
+// calm is how long a cluster must be quiet to count as settled.
 const calm = 3 * time.Second
 
 // Settle waits until the cluster is quiet and nothing is pending: no call is in progress, no object
@@ -89,7 +89,7 @@ func (c *Cluster) busy() bool {
 		}
 	}
 	s := c.world.Store
-	used := map[string]bool{} // nodes with pods that have claims: a driver's own have none
+	used := map[string]bool{} // nodes with pods that have claims; a driver's own pods have none
 	for pod := range store.List[*corev1.Pod](s, "") {
 		if pod.DeletionTimestamp != nil && !c.dark[pod.Spec.NodeName] {
 			return true
@@ -208,7 +208,7 @@ func isReady(node *corev1.Node) bool {
 	return false
 }
 
-// EachInstant never calls look: only virtual time has instants.
+// EachInstant never calls look, because only virtual time has instants.
 func (*Cluster) EachInstant(func()) {}
 
 // IsInstalled reports whether a node's CSINode has a driver.
@@ -249,7 +249,7 @@ func (c *Cluster) cannotPull() error {
 	return nil
 }
 
-// troubles returns the reasons for which the pods of the drivers wait, one a line.
+// troubles returns the reasons why the pods of the drivers wait, one per line.
 func (c *Cluster) troubles() (lines []string) {
 	pods, err := c.clients.CoreV1().Pods(metav1.NamespaceAll).List(c.ctx, c.podsOfRun(""))
 	if err != nil {
@@ -270,7 +270,8 @@ func (c *Cluster) troubles() (lines []string) {
 	return append(lines, c.elsewhere()...)
 }
 
-// elsewhere returns the drivers that are registered only on nodes outside the scenario, one a line.
+// elsewhere returns the drivers that are registered only on nodes outside the scenario, one per
+// line.
 func (c *Cluster) elsewhere() (lines []string) {
 	infos, err := c.clients.StorageV1().CSINodes().List(c.ctx, metav1.ListOptions{})
 	if err != nil {

@@ -37,8 +37,8 @@ func TestTroublesOfPodsOfARun(t *testing.T) {
 	assert.Equal(t, []string{"pod b, container format: ImagePullBackOff "}, c.troubles())
 }
 
-// A driver with manifests that deploy it only on nodes outside the scenario is registered, and the
-// wait for it ends in vain.
+// A driver with manifests that deploy it only on nodes outside the scenario is registered there,
+// and the wait for it times out.
 func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 	on := func(node, driver string) *storagev1.CSINode {
 		return &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}, Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver}}}}
@@ -49,8 +49,8 @@ func TestADriverOnOtherNodesThanTheScenarios(t *testing.T) {
 	assert.Equal(t, []string{"driver disk.example.com is registered on gpu-1, gpu-2, which the scenario does not have: its nodes are node-a, node-b"}, c.troubles())
 }
 
-// A run waits for kubelets to drop a driver of an earlier run, but not for ever: its socket may
-// have been left behind.
+// A run waits for kubelets to drop a driver of an earlier run, but only for a limited time, because
+// the driver's socket may have been left behind.
 func TestARunWaitsForTheEndOfAnEarlierDriver(t *testing.T) {
 	c, _ := withPods(t)
 	c.options.Nodes = []string{"node-a"}
@@ -70,7 +70,7 @@ func TestARunWaitsForTheEndOfAnEarlierDriver(t *testing.T) {
 	require.NoError(t, c.awaitUnregistered(time.Hour))
 }
 
-// A livenessProbe probes the driver every few seconds for ever: a cluster settles nevertheless.
+// A livenessProbe probes the driver every few seconds for ever, and a cluster settles nevertheless.
 func TestProbesOfADriverAreNoNews(t *testing.T) {
 	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
 	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeGetInfo"})
@@ -82,7 +82,7 @@ func TestProbesOfADriverAreNoNews(t *testing.T) {
 	assert.True(t, c.newsSince(last))
 }
 
-// A volume that is still attached to a node without pods that have claims is about to be detached.
+// If a node has no pods with claims, a volume that is still attached to it will soon be detached.
 // The pods of a driver on the node do not count.
 func TestAClusterIsBusyUntilVolumesAreDetached(t *testing.T) {
 	c, _ := withPods(t)

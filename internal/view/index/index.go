@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Page is a page that lists several runs, with a link to the report of each one that has one.
+// Page is a page that lists several runs, with links to their reports.
 type Page struct {
 	Title string
 	// Summary is the outcome of all runs in a line.
@@ -23,7 +23,7 @@ type Page struct {
 	// Findings are the distinct findings, the most important first.
 	Findings []Finding
 	Groups   []Group
-	// Text is a report in plain text that the page shows below; empty for none.
+	// Text is a report in plain text at the end of the page; empty for none.
 	Text string
 }
 
@@ -31,7 +31,7 @@ type Page struct {
 type Finding struct {
 	Name, Detail, Harm string
 	Runs               int
-	File               string // the report of the run that shows it best; empty for none
+	File               string // the report of the run that shows the finding best; empty for none
 	Replay             string
 	Known              bool
 }
@@ -46,9 +46,9 @@ type Group struct {
 type Run struct {
 	Name  string
 	State State
-	// Why is the headline of a failure, or the reason why it was not tried.
+	// Why is the headline of a failure, or the reason why the run was not tried.
 	Why  string
-	File string // the report; empty without one
+	File string // the report; empty if there is none
 	Took string
 }
 
@@ -103,7 +103,7 @@ func (g Group) Count(s State) (n int) {
 	return n
 }
 
-// Open reports whether the page shows the runs of the group at first.
+// Open reports whether the page initially shows the runs of the group.
 func (g Group) Open() bool { return g.Count(Failed)+g.Count(NotTried) > 0 }
 
 var (

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// maxListed is the greatest number of findings and of runs in a summary. CI systems show the first
-// mebibyte of one.
+// maxListed is the greatest number of findings and of runs in a summary. CI systems show only its
+// first mebibyte.
 const maxListed = 50
 
 // Markdown writes the page as a summary for a pull request or a CI system: a table of findings,
@@ -94,7 +94,7 @@ func (x Page) groups(b *strings.Builder) {
 	}
 }
 
-// Cell is a text in a table or a sentence: Markdown shows each of its characters as it stands.
+// Cell is a text in a table or a sentence. Markdown shows each of its characters literally.
 func Cell(s string) string {
 	return escaper.Replace(oneLine(s))
 }

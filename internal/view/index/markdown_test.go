@@ -17,8 +17,8 @@ func markdown(t *testing.T, x index.Page) string {
 	return b.String()
 }
 
-// Given runs of each state. When they are summarized, then findings, replays, reasons and groups
-// stand in tables.
+// Given runs of each state. When they are summarized, then tables contain findings, replays,
+// reasons and groups.
 func TestASummaryHasTheFindingsAsATable(t *testing.T) {
 	assert.Equal(t, `## ❌ disk.example.com 1.0
 
@@ -62,7 +62,7 @@ Not tried:
 	}))
 }
 
-// A driver chooses the text of its errors; none of it becomes markup, a mention or a further row.
+// A driver chooses the text of its errors. No part of it becomes markup, a mention or another row.
 func TestASummaryShowsTextOfADriverAsItStands(t *testing.T) {
 	got := markdown(t, index.Page{Findings: []index.Finding{{Name: "a|b\n| c | `x` <img src=x> [l](http://h) @team **b** &amp;"}}})
 	assert.Contains(t, got, "|  | **a\\|b \\| c \\| \\`x\\` &lt;img src=x&gt; \\[l\\](http://h) &#64;team \\*\\*b\\*\\* &amp;amp;** | 0 |\n")

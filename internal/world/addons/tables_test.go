@@ -1,4 +1,4 @@
-// Package addons_test holds the wire of CSI-Addons against the tables of its specification.
+// Package addons_test checks the wire format of CSI-Addons against the tables of its specification.
 package addons_test
 
 import (
@@ -92,8 +92,8 @@ func internalContract(t *testing.T) string {
 	return section
 }
 
-// A cell names the methods of a service, "/proto.A/B, /proto.A/C" or "/proto.A/{B, C}", and after
-// an arrow the messages, which begin with the method's name in <Method>Request.
+// A cell names the methods of a service, "/proto.A/B, /proto.A/C" or "/proto.A/{B, C}". After an
+// arrow it names the messages, which begin with the method's name in <Method>Request.
 func TestServicesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
 	var want, got []string
 	method := regexp.MustCompile(`/proto\.(\w+)/(?:\{([^}]*)\}|(\w+))`)
@@ -121,8 +121,8 @@ func TestServicesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
 	assert.ElementsMatch(t, want, got)
 }
 
-// nested is a message that a table describes where it is used: "1: volume VolumeSource{1: volume_id
-// string}".
+// nested is a message that a table describes at the place of its use: "1: volume VolumeSource{1:
+// volume_id string}".
 var nested = regexp.MustCompile(`(\w+)\{([^}]*)\}`)
 
 func TestMessagesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
@@ -178,8 +178,7 @@ var (
 	value   = regexp.MustCompile(`([A-Z][A-Z_]*) (\d+)`)
 )
 
-// Each message of the tables has the fields that stand there, with number, name and type, and no
-// others.
+// Each message has exactly the fields in the tables, with the same number, name and type.
 func TestMessagesAreThoseOfTheTables(t *testing.T) {
 	section := driverContract(t)
 	checked := 0
@@ -237,7 +236,7 @@ func checkMessage(t *testing.T, name protoreflect.FullName, text string) int {
 	return len(wanted)
 }
 
-// told is a field as a table tells of it: "4: volume_ids repeated string".
+// told is a field in the notation of a table: "4: volume_ids repeated string".
 type told struct {
 	number             int
 	name, kind, values string
@@ -288,7 +287,7 @@ func valuesOf(e protoreflect.EnumDescriptor) string {
 	return strings.Join(all, " ")
 }
 
-// kindOf is the type of a field as the tables write it.
+// kindOf is the type of a field in the notation of the tables.
 func kindOf(f protoreflect.FieldDescriptor) string {
 	var kind string
 	switch {
@@ -310,8 +309,8 @@ func kindOf(f protoreflect.FieldDescriptor) string {
 	return kind
 }
 
-// A message of another program with these numbers is decoded and encoded unchanged: the bytes are
-// made from the descriptors alone, without the generated code.
+// A message of another program with these numbers is decoded and encoded unchanged. The bytes are
+// built only from the descriptors, without the generated code.
 func TestEveryMessageSurvives(t *testing.T) {
 	n := 0
 	registry.Types.RangeMessages(func(kind protoreflect.MessageType) bool {

@@ -1,5 +1,5 @@
-// Package address is the address plan of a cluster, that of kind: services and pods have its
-// subnets. Nodes, which have docker's there, and the machine that csisim runs on have another one.
+// Package address is the address plan of a cluster. It is that of kind: services and pods have
+// kind's subnets. Nodes, which have docker's subnet in kind, and csisim's machine have another one.
 package address
 
 import "net/netip"
@@ -19,9 +19,10 @@ var (
 	DNS = netip.MustParseAddr("10.96.0.10")
 	// FirstService is the first that a service gets.
 	FirstService = netip.MustParseAddr("10.96.0.11")
-	// Host is the machine that csisim runs on: a connection to it reaches that machine's loopback.
+	// Host is the machine on which csisim runs. A connection to this address reaches that machine's
+	// loopback.
 	Host = netip.MustParseAddr("10.245.0.1")
-	// FirstNode is the address of the first node; the addresses of the others follow it.
+	// FirstNode is the address of the first node. The addresses of the other nodes follow it.
 	FirstNode = netip.MustParseAddr("10.245.0.2")
 )
 
@@ -31,7 +32,7 @@ const Domain = "cluster.local"
 // MostNodes bounds the nodes that have a subnet for their pods.
 const MostNodes = 256
 
-// PodsOf returns the addresses of the pods of a node, by its number from 0, below MostNodes.
+// PodsOf returns the addresses of the pods of the node with this index, from 0 and below MostNodes.
 func PodsOf(node int) netip.Prefix {
 	of := Pods.Addr().As4()
 	of[2] = byte(node)

@@ -2,8 +2,8 @@ package component
 
 import "github.com/csisim/csisim/internal/world/trace"
 
-// recordCacheUpdate records a late update of the cache: those of its n pending changes after which
-// other events have happened.
+// recordCacheUpdate records a late update of the cache. It records those of its n pending changes
+// that are older than other events.
 func (c *Component) recordCacheUpdate(n int, update trace.CacheUpdate) {
 	if c.numbers == nil {
 		return

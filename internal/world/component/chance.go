@@ -21,7 +21,7 @@ const (
 	// Another write was first; nothing is written.
 	Conflicts Outcome = "conflict"
 	Refused   Outcome = "API server away" // nothing is written
-	// It is written, but the writer gets an error.
+	// It takes effect, but the writer gets an error.
 	Unanswered Outcome = "API answer lost"
 	DiesFirst  Outcome = "writer killed before it"      // nothing is written
 	DiesAfter  Outcome = "writer killed right after it" // it is written
@@ -91,6 +91,5 @@ func (c *Component) die(p *kernel.Process) {
 	p.Wait("its death", func() bool { return false })
 }
 
-// Keeps reports whether p is the pace of this component, rather than one shared with other
-// programs.
+// Keeps reports whether p is this component's own pace, rather than one shared with other programs.
 func (c *Component) Keeps(p *Pace) bool { return c.pace == p }

@@ -6,9 +6,9 @@ import (
 )
 
 // The functions below are a component's API client. Each is a point at which another process may
-// run first, and waits for the client's rate limit; each write is one transaction. Returned objects
-// are shared and must not be modified. Create leaves obj to its caller; Update and UpdateStatus
-// take it over.
+// run first, and waits for the client's rate limit. Each write is one transaction. Returned objects
+// are shared and must not be modified. Create does not keep obj; Update and UpdateStatus take
+// ownership of it.
 
 // Create creates an object.
 func Create[T store.Object](p *kernel.Process, c *Component, obj T) (T, error) {
@@ -37,7 +37,7 @@ func UpdateStatus[T store.Object](p *kernel.Process, c *Component, obj T) (T, er
 	return store.UpdateStatus(c.Store, obj)
 }
 
-// Patch changes the main resource, whatever its resourceVersion.
+// Patch changes the main resource regardless of its resourceVersion.
 func Patch[T store.Object](p *kernel.Process, c *Component, key store.Key, change func(T)) (T, error) {
 	request[T](p, c, "patch")
 	if c.Chance != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Component is one running program. Its processes share its memory and its informer cache and crash
-// together; a restart makes a new Component.
+// Component is one running program. Its processes share its memory and its informer cache, and
+// crash together. A restart creates a new Component.
 type Component struct {
 	*World
 	// Name is the program's name in events and traces, such as "kubelet".
@@ -22,22 +22,22 @@ type Component struct {
 	Group kernel.Group
 	// Cache is its informer cache, which may lag behind the API.
 	Cache *store.View
-	// Metrics are its metrics, which start again with it.
+	// Metrics are its metrics, which restart with it.
 	Metrics metric.Registry
 
 	informer *kernel.Process
-	// Deliver as a function value, made once, since an informer needs it after each delivery.
+	// Deliver as a function value, created once, because an informer needs it after each delivery.
 	goesOn  func(*kernel.Process)
 	sync    initialSync
 	late    []*kernel.Process // waiting for an informer that syncs later
 	events  eventLog
 	limits  *limits
-	byGroup map[string]*limit // by API group, in place of limits
+	byGroup map[string]*limit // by API group, instead of limits
 	pace    *Pace
 }
 
-// Start returns a component without processes. Under an exploring strategy its cache lags behind
-// the API as the strategy chooses.
+// Start returns a component without processes. Under an exploring strategy, its cache lags behind
+// the API by the strategy's choice.
 func (w *World) Start(name, node string) *Component {
 	c := &Component{World: w, Name: name, Node: node, Version: w.Version}
 	c.Group = kernel.Group{Name: c.programName(), Apart: true, Place: node}
@@ -71,7 +71,7 @@ func (c *Component) Go(part string, body func(*kernel.Process)) *kernel.Process 
 	return c.Kernel.Spawn(&c.Group, c.processName(part), body)
 }
 
-// Crash ends the component immediately: its memory is lost, its writes stay.
+// Crash ends the component immediately. Its memory is lost, but its writes stay.
 func (c *Component) Crash() {
 	c.Group.Crash()
 	c.recordCacheUpdate(c.Cache.Pending(), trace.CacheUpdate{Gone: true})

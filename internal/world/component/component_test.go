@@ -134,7 +134,7 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 	assert.Equal(t, map[string]int32{"code 1": 3, "code 2": 1}, stored)
 }
 
-// The name of an Event is the name of the object with a number, if that is a valid name.
+// The name of an Event is the name of the object and a number, if that is a valid name.
 func TestAnEventHasAValidNameWhateverItsObjectIsCalled(t *testing.T) {
 	names := func() (names []string) {
 		w := newWorld(t, nil)
@@ -158,8 +158,8 @@ func TestAnEventHasAValidNameWhateverItsObjectIsCalled(t *testing.T) {
 	assert.Regexp(t, `(?m)^a [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, strings.Join(first, "\n"))
 }
 
-// The real recorder creates an event again if the server has removed it meanwhile, with its name,
-// and continues its count. It remembers the last 4,096.
+// If the server has removed an event, the real recorder creates it again with the same name and
+// continues its count. It remembers the last 4,096 events.
 func TestARemovedEventIsCreatedAgain(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("kubelet", "node-a")

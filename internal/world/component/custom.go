@@ -64,7 +64,7 @@ func WatchObjects(c *Component, p *kernel.Process, res *store.Resource, sel ...s
 	return w
 }
 
-// ReviewToken makes a TokenReview, which changes nothing.
+// ReviewToken creates a TokenReview, which changes nothing.
 func ReviewToken(p *kernel.Process, c *Component) {
 	requestOf(p, c, schema.GroupResource{Group: "authentication.k8s.io", Resource: "tokenreviews"}, "review a token")
 }

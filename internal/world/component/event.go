@@ -15,7 +15,7 @@ import (
 )
 
 // Event emits a Kubernetes Event about an object: eventType is Normal or Warning. It never fails
-// and never gives way to other processes: real recorders work in the background.
+// and never yields to other processes, because real recorders work in the background.
 func (c *Component) Event(about store.Object, eventType, reason, format string, args ...any) {
 	c.EventFrom(c.Name, about, eventType, reason, format, args...)
 }
@@ -51,19 +51,19 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 		}
 	}
 	event := c.newEvent(source, about, eventType, reason, message, now)
-	if isKnown { // the server has removed it meanwhile: it is created again, and continues to count
+	if isKnown { // the server has removed it: it is created again, and its count continues
 		event.Name, event.FirstTimestamp, event.Count = known.name, known.began(), known.count+1
 	}
 	created, err := store.Adopt(c.Store, event)
 	if err != nil {
-		return 1 // its namespace was deleted: the real recorder drops it as well
+		return 1 // its namespace was deleted: the real recorder also drops the event
 	}
 	c.events.keep(id, created)
 	return created.Count
 }
 
-// again returns the previous message with the same reason if it is equal, to share its memory: many
-// consecutive pods have the same message.
+// again returns the previous message with the same reason if it is equal, to share its memory,
+// because many consecutive pods have the same message.
 func (w *World) again(reason, message string) string {
 	if known := w.said[reason]; known == message {
 		return known
@@ -93,9 +93,9 @@ func (c *Component) newEvent(source string, about store.Object, eventType, reaso
 	}
 }
 
-// eventName returns the name of an Event: the name of the object and a number. If the result is no
-// valid name, as with a long name of the object, the name has the shape of a UUID, which is random
-// in the real recorder. [client-go tools/record/util GenerateEventName]
+// eventName returns the name of an Event: the name of the object and a number. If the result is not
+// a valid name, for example because the object's name is long, the name has the form of a UUID,
+// which is random in the real recorder. [client-go tools/record/util GenerateEventName]
 func eventName(about string, number int64) string {
 	name := about + "." + strconv.FormatInt(number, 16)
 	if len(apivalidation.NameIsDNSSubdomain(name, false)) == 0 {
@@ -104,7 +104,7 @@ func eventName(about string, number int64) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(name))
 	sum := h.Sum(nil)
-	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // version 4, as of random ones
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80 // version 4, like random ones
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:])
 }
 

@@ -9,8 +9,7 @@ import (
 )
 
 // Report emits an event through the events.k8s.io API like the scheduler: without a count. The
-// first repetition makes the event a series; later ones are not sent for many minutes and stay
-// unseen.
+// first repetition turns the event into a series. Later repetitions are not sent for many minutes.
 func (c *Component) Report(about store.Object, eventType, reason, action, note string) {
 	c.ReportFrom(c.Name, about, eventType, reason, action, note)
 }

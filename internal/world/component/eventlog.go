@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRecent bounds the events that client-go's recorder remembers; it counts older ones from 1
+// maxRecent bounds the events that client-go's recorder remembers. It counts older events from 1
 // again.
 const maxRecent = 4096
 
-// eventLog finds the Event object that a repeated event increments, among the events that were
-// written or looked up last. It is in a program's memory: a restarted program counts from 1 again.
-// (trace m1) There are very many events, so it stores only the fields that it needs.
+// eventLog finds the Event object that a repeated event increments, among the events that were last
+// written or looked up. It is in a program's memory, so a restarted program counts from 1 again.
+// (trace m1) There are very many events, so it stores only the necessary fields.
 type eventLog struct {
 	// Indexes of events, by the hash of the identity; nil before the first.
 	places map[eventHash]int32
@@ -49,8 +49,8 @@ type eventIdentity struct {
 	kind, reason, message string
 }
 
-// eventHash is the hash of an identity. Equal hashes within one log are practically impossible: it
-// holds a few thousand.
+// eventHash is the hash of an identity. Equal hashes within one log are practically impossible,
+// because it holds only a few thousand.
 type eventHash uint64
 
 func (id eventIdentity) hash() eventHash {
@@ -75,7 +75,7 @@ func (l *eventLog) find(hash eventHash) (written, bool) {
 	return l.events[at].written, true
 }
 
-// keep adds an event, or replaces the one with its identity.
+// keep adds an event, or replaces the event with the same identity.
 func (l *eventLog) keep(hash eventHash, e *corev1.Event) {
 	if l.places == nil {
 		l.places, l.newest, l.oldest = map[eventHash]int32{}, none, none

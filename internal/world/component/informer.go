@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	// relistOdds: in one of so many deliveries the watches are interrupted.
+	// relistOdds: the watches are interrupted in one of this many deliveries.
 	relistOdds = 32
 	// syncPoll is the interval at which a controller checks whether its informers have synced.
 	// [client-go tools/cache/shared_informer.go syncedPollPeriod]
 	syncPoll  = 100 * time.Millisecond
 	syncPolls = 3
-	// latePolls: a kubelet has its pods a second after its informers start, or later.
+	// latePolls: a kubelet has listed its pods a second after the start of its informers, or later.
 	latePolls = 16
 )
 
 // Watch is an informer: it delivers the matching objects when it has synced, then every change when
 // the component's cache receives it. Each event wakes p, which waits until the component's
-// informers have synced: that takes time under an exploring strategy.
+// informers have synced. That takes time under an exploring strategy.
 func Watch[T store.Object](c *Component, p *kernel.Process, sel ...store.Selector) *store.Watcher[T] {
 	c.awaitSync(p)
 	return Follow[T](c, p, sel...)
@@ -41,7 +41,7 @@ type initialSync struct {
 	at    time.Duration // since the beginning
 }
 
-// awaitSync waits for the slowest informer of the component; all start at once.
+// awaitSync waits for the slowest informer of the component. All of them start at once.
 func (c *Component) awaitSync(p *kernel.Process) {
 	if !c.Kernel.Explores() {
 		return
@@ -59,14 +59,14 @@ func (c *Component) syncTime(of string, polls int) time.Duration {
 	return syncPoll * time.Duration(c.Kernel.Choose(kernel.Jitter, polls, "sync of "+of+" of "+c.Group.Name))
 }
 
-// AwaitList waits for the first list of an informer that starts after the others of its component:
-// it takes as long as the others did.
+// AwaitList waits for the first list of an informer that starts after the others of its component.
+// It takes as long as the others did.
 func (c *Component) AwaitList(p *kernel.Process) {
 	c.awaitSync(p)
 	p.Sleep(c.sync.took)
 }
 
-// SyncLater makes only the component's informer of type T empty for a time, under an exploring
+// SyncLater keeps only the component's informer of type T empty for a time, under an exploring
 // strategy. Only AwaitLater waits until it has synced.
 func SyncLater[T store.Object](c *Component) {
 	if !c.Kernel.Explores() {

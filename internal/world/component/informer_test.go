@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// deciding is a strategy that takes the last alternative for these kinds, and is calm otherwise.
+// deciding is a strategy that takes the last alternative for these kinds and is otherwise calm.
 type deciding map[kernel.ChoiceKind]bool
 
 func (d deciding) Choose(c kernel.Choice) int {

@@ -7,13 +7,13 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Informers are the watches of a controller. One process runs them: it handles the events of each
-// source in turn, until none is left.
+// Informers are the watches of a controller. One process runs them. It handles the events of each
+// source in turn until none is left.
 type Informers struct {
 	// News names the events that the process waits for: "changes of jobs and their pods".
 	News string
 	// First names the first event of the first source, such as "the first job". The other sources
-	// are opened only then: their objects have no meaning before, and are many. Default: all are
+	// are opened only then, because their many objects have no meaning before. Default: all are
 	// opened at once.
 	First   string
 	Sources []Source
@@ -65,11 +65,11 @@ func (s *onAny[T]) drain() {
 // On handles the events of the objects of a type.
 func On[T store.Object](handle func(store.Event[T])) Source { return &on[T]{handle: handle} }
 
-// OnAny calls handle once for any number of events of the objects of a type, if it only matters
-// that something has changed. A nil function is for objects that are looked up in the cache.
+// OnAny calls handle once for any number of events about objects of a type, if it matters only that
+// something has changed. A nil function is for objects that are only looked up in the cache.
 func OnAny[T store.Object](handle func()) Source { return &onAny[T]{handle: handle} }
 
-// Inform runs informers in a process of their own.
+// Inform runs informers in a separate process.
 func (c *Component) Inform(i Informers) {
 	c.Go("informers", func(p *kernel.Process) { c.RunInformers(p, i) })
 }
@@ -89,7 +89,7 @@ type running struct {
 	Informers
 	cache  *store.View
 	wake   func()
-	goesOn func(*kernel.Process) // drain as a value, made once
+	goesOn func(*kernel.Process) // drain as a value, created once
 }
 
 func (r *running) begin(p *kernel.Process) {
@@ -110,9 +110,9 @@ func (r *running) drain(p *kernel.Process) {
 	p.React(r.News, r.goesOn)
 }
 
-// Resync makes informers deliver everything again at each period since the process began. It skips
-// periods in which waits returns false, so deliver need only queue waiting objects. It must be the
-// last call of the process.
+// Resync makes informers deliver all objects again in each period since the start of the process.
+// It skips periods in which waits returns false, so deliver only needs to queue waiting objects. It
+// must be the last call of the process.
 func Resync(p *kernel.Process, news string, period time.Duration, waits func() bool, deliver func()) {
 	began := p.Elapsed()
 	var resync func(*kernel.Process)

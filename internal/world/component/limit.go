@@ -12,20 +12,20 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Client is one of a program's API clients. Each has its own limit.
+// Client is one of a program's API clients. Each has a separate limit.
 type Client int
 
 // The clients.
 const (
 	Core      Client = iota // of the kinds of Kubernetes itself, and of events
-	Snapshots               // of snapshots and groups of them
-	// Of CSIStorageCapacities: csi-provisioner has a separate client for them.
+	Snapshots               // of snapshots and group snapshots
+	// Of CSIStorageCapacities, because csi-provisioner has a separate client for them.
 	Capacities
-	Elections // of leases: a leader renews its own however busy it is
+	Elections // of leases, because a leader renews its lease however busy it is
 	clients
 )
 
-// The defaults of client-go, which all sidecars and the snapshot-controller have by their flags.
+// The defaults of client-go, which the flags of all sidecars and the snapshot-controller have.
 // C-LIB-7
 const (
 	defaultPerSecond = 5
@@ -39,7 +39,7 @@ type limits [clients]*limit
 // rate per second. 0 is client-go's default, 10 and 5; a negative rate is no limit. Events count,
 // too, but processes do not wait for them. Watches and their initial lists are not counted, since
 // client-go lists through a watch. Default: no limit. kube-controller-manager, the scheduler and
-// the kubelet allow 20 to 100 requests a second; in no recorded trace do they wait.
+// the kubelet allow 20 to 100 requests a second, and wait in no recorded trace.
 func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	if c.limits == nil {
 		c.limits = &limits{}
@@ -50,8 +50,8 @@ func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	}
 }
 
-// LimitEachGroup gives each API group its own client, with the limits of client-go, as in programs
-// that set no common limit. Default: the limits of LimitRequests.
+// LimitEachGroup gives each API group a separate client with the limits of client-go, as in
+// programs without a common limit. Default: the limits of LimitRequests.
 func (c *Component) LimitEachGroup() { c.byGroup = map[string]*limit{} }
 
 // limitOf returns the limit for requests of a kind.
@@ -71,7 +71,7 @@ func (c *Component) limitOf(kind schema.GroupResource) *limit {
 }
 
 // request is a point at which another process may run first. It waits for the rate limit of the
-// kind's client, and takes the time of the component's pace.
+// kind's client, and then for the duration in the component's pace.
 func request[T store.Object](p *kernel.Process, c *Component, what string) {
 	if c.limits == nil && c.byGroup == nil {
 		c.pace.walk(p)
@@ -106,13 +106,13 @@ func (c *Component) countEventRequest() {
 	}
 }
 
-// limit is the rate limit of one client; a nil limit is none. Events are sent one after the other,
-// as by client-go's recorder: only one of the waiting events reserves its turn.
+// limit is the rate limit of one client. A nil limit means no limit. Like client-go's recorder, it
+// sends events sequentially: only one of the waiting events reserves its turn.
 type limit struct {
 	perSecond float64
 	atOnce    int
 	bucket    *rate.Limiter // nil before the first request
-	waiting   int           // events behind the last one with a reserved turn
+	waiting   int           // events after the last one with a reserved turn
 	sent      time.Time     // when that one is sent
 }
 
@@ -137,7 +137,7 @@ func (l *limit) event(now time.Time) {
 	l.sendEvents(now)
 }
 
-// sendEvents reserves the turns of events that have come to the front by now.
+// sendEvents reserves the turns of events that are first in line by now.
 func (l *limit) sendEvents(now time.Time) {
 	for ; l.waiting > 0 && !l.sent.After(now); l.waiting-- {
 		l.sent = l.sent.Add(l.turn(l.sent))

@@ -14,8 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-LIB-7: ten requests at once, five in a second after that. Snapshots have a client of
-// their own.
+// C-LIB-7: ten requests at once, five in a second after that. Snapshots have a separate client.
 func TestRequestsOfASidecarAreLimited(t *testing.T) {
 	for name, tt := range map[string]struct {
 		perSecond float64
@@ -50,8 +49,7 @@ func TestRequestsOfASidecarAreLimited(t *testing.T) {
 	}
 }
 
-// C-LIB-7: events count, but are sent one after the other: a request waits for one of them, not for
-// all.
+// C-LIB-7: events count, but are sent sequentially. A request waits for one of them, not for all.
 func TestEventsAreSentOneAfterTheOther(t *testing.T) {
 	const second = time.Second
 	for name, tt := range map[string]struct {
@@ -86,7 +84,7 @@ func TestEventsAreSentOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// C-LIB-7: csi-provisioner's client of CSIStorageCapacities has a limit of its own.
+// C-LIB-7: csi-provisioner's client for CSIStorageCapacities has a separate limit.
 func TestCapacitiesHaveAClientOfTheirOwn(t *testing.T) {
 	c := aLimitedComponent(t, -1, 0)
 	c.LimitRequests(component.Capacities, 1, 5)
@@ -117,7 +115,7 @@ func aLimitedComponent(t *testing.T, perSecond float64, atOnce int) *component.C
 	return c
 }
 
-// ask is one request.
+// ask makes one request.
 func ask(p *kernel.Process, c *component.Component) {
 	_, _ = component.Live[*corev1.Node](p, c, store.Key{Name: "n"})
 }

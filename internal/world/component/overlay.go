@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Overlay is a component's informer cache of one kind with objects of its own on top: results of
-// its writes, or decisions not written yet. Such an object is used until the cache has a newer
-// version, or another object of that name. C-PV-2, C-SCHED-7
+// Overlay is a component's informer cache of one kind with additional objects on top: results of
+// its writes, or decisions that are not written yet. Such an object is used until the cache has a
+// newer version, or another object with that name. C-PV-2, C-SCHED-7
 type Overlay[T store.Object] struct {
 	component *Component
 	own       map[store.Key]T
@@ -43,7 +43,7 @@ func (o *Overlay[T]) Newest(cached T) T {
 	return own
 }
 
-// Put adds an object on top of the cache, unless the cache has it already.
+// Put adds an object on top of the cache, unless the cache already has it.
 func (o *Overlay[T]) Put(obj T) {
 	key := store.KeyOf(obj)
 	if cached, ok := Cached[T](o.component, key); ok && store.Object(cached) == store.Object(obj) {
@@ -56,7 +56,7 @@ func (o *Overlay[T]) Put(obj T) {
 // Drop removes an object from the overlay.
 func (o *Overlay[T]) Drop(key store.Key) { delete(o.own, key) }
 
-// Version returns an object's resource version as a number; 0 if it has none.
+// Version returns an object's resource version as a number; 0 if there is none.
 func Version(obj store.Object) uint64 {
 	n, err := strconv.ParseUint(obj.GetResourceVersion(), 10, 64)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-PV-2, C-SNAP-11: results of writes are visible before the informer delivers them, and older
+// C-PV-2, C-SNAP-11: results of writes are visible before the informer delivers them. Older
 // versions from the informer are ignored. Versions are compared as numbers.
 func TestAnOverlayHasTheNewestKnownVersion(t *testing.T) {
 	w := newWorld(t, nil)

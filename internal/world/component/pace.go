@@ -6,10 +6,10 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Pace is the time that programs take for their actions; it may change while they run. Without a
-// pace, and at zero, they take no virtual time.
+// Pace is the time that programs need for their actions. It may change while they run. If the pace
+// is missing or zero, actions take no virtual time.
 type Pace struct {
-	// Request is the duration of each request to the API server, before it has its effect.
+	// Request is the duration of each API request before it takes effect.
 	Request time.Duration
 }
 

@@ -1,5 +1,5 @@
-// Package component is the basis of every program of the simulated cluster: a kubelet, a
-// controller, a sidecar. It connects a group of kernel processes to an informer cache, to the API
+// Package component is the basis of every program of the simulated cluster, such as a kubelet, a
+// controller or a sidecar. It connects a group of kernel processes to an informer cache, to the API
 // and to the trace.
 package component
 
@@ -23,14 +23,15 @@ import (
 
 // World is the common state of one cluster's components. A kernel can run several.
 type World struct {
-	// Cluster distinguishes the cluster from others of the run; empty for the only one.
+	// Cluster distinguishes the cluster from other clusters of the run; empty if it is the only
+	// one.
 	Cluster string
 	Kernel  *kernel.Kernel
 	Store   *store.Store
 	Trace   *trace.Recorder
 	// Features are the cluster's feature gates.
 	Features feature.Gates
-	// Version is the control plane's version of Kubernetes, which later components have, too.
+	// Version is the control plane's version of Kubernetes. Later components inherit it.
 	Version version.Version
 	// Legacy selects the behaviour of old versions.
 	Legacy legacy.Options
@@ -41,12 +42,12 @@ type World struct {
 	// Chance chooses the outcomes of writes; nil if all succeed.
 	Chance Chance
 
-	numbers   map[uint64]uint64 // of changes in the trace, by revision, where caches can lag
+	numbers   map[uint64]uint64 // of changes in the trace, by revision, if caches can lag
 	lastEvent int64             // the name of the newest Event as a number
 	said      map[string]string // the newest message of each reason
 }
 
-// NewWorld connects a kernel, a store and a trace: every commit becomes an event of the trace and
+// NewWorld connects a kernel, a store and a trace. Every commit becomes an event of the trace and
 // part of the kernel's hash.
 func NewWorld(k *kernel.Kernel, s *store.Store, r *trace.Recorder) *World {
 	k.OnClock(s.Expire)
@@ -88,8 +89,8 @@ func (w *World) record(c store.Commit) {
 	}
 }
 
-// Named returns the kernel's name of a process, or of an arrival: with several clusters, it is
-// prefixed by the cluster's name.
+// Named returns the kernel's name of a process or an arrival. If there are several clusters, the
+// cluster's name is its prefix.
 func (w *World) Named(name string) string {
 	if w.Cluster == "" {
 		return name

@@ -25,7 +25,7 @@ func CheckName(o *object) func(name string, prefix bool) []string {
 	}
 }
 
-// Check returns the field errors of a definition. (Those of its name are CheckName's.)
+// Check returns the field errors of a definition. CheckName returns the errors of its name.
 func Check(o *object) field.ErrorList {
 	errs := checkSpec(&o.Spec, field.NewPath("spec"))
 	errs = append(errs, checkNames(&o.Status.AcceptedNames, field.NewPath("status", "acceptedNames"))...)

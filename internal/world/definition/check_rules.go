@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// The largest estimated costs of one rule, and of all rules of a schema.
+// The highest estimated costs that are permitted for one rule, and for all rules of a schema.
 // [apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go]
 const (
 	costLimit      = 10_000_000
@@ -23,7 +23,7 @@ const (
 	mostNamed      = 4 // expensive rules, when all together are too expensive
 )
 
-// checkRules returns rules that cannot be compiled, and those that may cost too much.
+// checkRules returns rules that cannot be compiled, and rules that may cost too much.
 func checkRules(s *schema.Structural, at *field.Path) field.ErrorList {
 	var c ruleCheck
 	errs := c.check(s, at, true, 1)
@@ -51,8 +51,8 @@ type expensiveRule struct {
 // unbounded means that only the size of a request limits the number of values of a schema.
 const unbounded = 0
 
-// check checks the rules below a value, then its own. values is the largest number of these values
-// in an object.
+// check checks the rules below a value, then the value's own rules. values is the largest number of
+// these values in an object.
 func (c *ruleCheck) check(s *schema.Structural, at *field.Path, root bool, values uint64) field.ErrorList {
 	if s == nil {
 		return nil
@@ -127,7 +127,7 @@ func internalRule(r apiextensionsv1.ValidationRule) (internal apiextensions.Vali
 	return internal
 }
 
-// observe adds a cost, and rejects it if it is too high by itself.
+// observe adds a cost, and rejects it if it alone is too high.
 func (c *ruleCheck) observe(at *field.Path, what string, cost uint64) field.ErrorList {
 	if sum, over := bits.Add64(c.total, cost, 0); over == 0 {
 		c.total = sum

@@ -68,8 +68,7 @@ func TestExpensiveRulesAreRejected(t *testing.T) {
 	}
 }
 
-// If the schemas of versions differ, the paths of their errors contain the version; otherwise they
-// do not.
+// If versions have different schemas, the paths of their errors contain the version.
 func TestErrorsOfSchemasHaveTheirPath(t *testing.T) {
 	const schema = "    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: whole}}}}\n"
 	one := valid[:strings.Index(valid, "    subresources")] + schema

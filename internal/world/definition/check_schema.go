@@ -89,7 +89,8 @@ func checkDefaults(s *schema.Structural, at *field.Path, root bool) field.ErrorL
 
 var jsonTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// checkProps returns the field errors of a schema and those in it, besides its structure.
+// checkProps returns the field errors of a schema and its subschemas, in addition to those of its
+// structure.
 func checkProps(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	if s == nil {
 		return nil
@@ -158,7 +159,7 @@ func checkUnsupported(s *apiextensions.JSONSchemaProps, at *field.Path) field.Er
 	return errs
 }
 
-// checkListType checks that items of lists that are sets or maps can be distinguished.
+// checkListType checks that the items of lists that are sets or maps can be distinguished.
 func checkListType(s *apiextensions.JSONSchemaProps, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	kind := at.Child("x-kubernetes-list-type")

@@ -22,16 +22,17 @@ func IsEstablished(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Established)
 }
 
-// IsTerminating reports whether a definition is being deleted: no more objects can be created.
+// IsTerminating reports whether a definition is being deleted, so that no more objects can be
+// created.
 func IsTerminating(o *object) bool {
 	return apihelpers.IsCRDConditionTrue(o, apiextensionsv1.Terminating)
 }
 
-// Next returns the next state of a definition before it is established, nil if nothing is left to
-// do. others are the other definitions of its group.
+// Next returns the next state of a definition before it is established; nil if nothing is left to
+// do. others are the other definitions in its group.
 func Next(o *object, others []*object, now metav1.Time) *object {
 	for _, step := range []func(*object, []*object, metav1.Time) bool{judgeApproval, judgeNames, establish} {
-		// Only the status changes; schemas are large, and stored objects are not modified.
+		// It copies only the status. Schemas are large, and stored objects must not be modified.
 		next := &object{TypeMeta: o.TypeMeta, ObjectMeta: *o.ObjectMeta.DeepCopy(), Spec: o.Spec, Status: *o.Status.DeepCopy()}
 		if step(next, others, now) {
 			return next

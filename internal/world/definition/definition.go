@@ -35,7 +35,7 @@ func New(object *apiextensionsv1.CustomResourceDefinition) (*Definition, error) 
 	return d, nil
 }
 
-// Served returns the version with a name, false if it is not served.
+// Served returns the version with a name; false if it is not served.
 func (d *Definition) Served(name string) (*Version, bool) {
 	for _, v := range d.Versions {
 		if v.Spec.Name == name && v.Spec.Served {

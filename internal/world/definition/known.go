@@ -11,9 +11,9 @@ import (
 // sum is the hash of a schema's text; all zeros is none.
 type sum [sha256.Size]byte
 
-// knownSchemas caches the results for schemas, by the hashes of their texts: one program runs many
-// clusters, consecutively or concurrently, that define the same kinds. Cached values are never
-// modified.
+// knownSchemas caches the results for schemas by the hashes of their texts, because one program
+// runs many clusters that define the same kinds, consecutively or concurrently. Cached values are
+// never modified.
 type knownSchemas struct {
 	lock    sync.Mutex
 	schemas map[sum]*schemas
@@ -25,8 +25,7 @@ const mostKnown = 200
 
 var known = knownSchemas{schemas: map[sum]*schemas{}, valid: map[sum]bool{}}
 
-// sumOf returns the hash of all parts of a version that its schema and the schema's errors depend
-// on.
+// sumOf returns the hash of all parts of a version that affect its schema and the schema's errors.
 func sumOf(v *apiextensionsv1.CustomResourceDefinitionVersion) sum {
 	text, err := json.Marshal(v.Schema)
 	if err != nil {

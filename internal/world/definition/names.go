@@ -23,8 +23,8 @@ func takenBy(others []*apiextensionsv1.CustomResourceDefinition) taken {
 	return t
 }
 
-// accept gives a definition the wanted names that other definitions do not have. The reason and the
-// message describe the last conflict; "" without a conflict.
+// accept gives a definition those of its wanted names that no other definition has. The reason and
+// the message describe the last conflict; "" if there is none.
 func accept(wanted, has names, t taken) (accepted names, reason, message string) {
 	accepted = has
 	claim := func(name string, into *string, among []string, conflict string) {

@@ -9,8 +9,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/validate"
 )
 
-// ratchet validates a value beside the replaced one: an error in an unchanged part is not an error
-// of the update.
+// ratchet validates a value together with the replaced value. An error in an unchanged part is not
+// an error of the update.
 type ratchet struct {
 	schema  *spec.Schema
 	path    string
@@ -46,7 +46,7 @@ func (r *ratchet) field(name string, s *spec.Schema, root any, path string, form
 	return &ratchet{schema: s, path: path, old: old, options: options}
 }
 
-// item finds the old item of a list with keys; items of other lists have none.
+// item finds the old item of a list with keys. Items of other lists have no old item.
 func (r *ratchet) item(value any) func(int, *spec.Schema, any, string, strfmt.Registry, ...validate.Option) validate.ValueValidator {
 	return func(i int, s *spec.Schema, root any, path string, formats strfmt.Registry, options ...validate.Option) validate.ValueValidator {
 		now, _ := value.([]any)

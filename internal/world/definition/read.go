@@ -52,8 +52,8 @@ func (v *Version) Complete(object map[string]any) {
 	}
 }
 
-// dropNulls removes nulls without a meaning: an allowed null is a value, and one with a default is
-// replaced by that.
+// dropNulls removes meaningless nulls. A permitted null is a value, and a null with a default is
+// replaced by the default.
 func dropNulls(value any, s *schema.Structural) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -96,7 +96,7 @@ func itemsOf(s *schema.Structural) *schema.Structural {
 	return s.Items
 }
 
-// complete sets the defaults of one value, also inside a default.
+// complete sets the defaults of one value, even inside a default.
 func complete(value any, s *schema.Structural) {
 	if s == nil {
 		return

@@ -13,13 +13,13 @@ import (
 
 // Rule is a prepared rule of x-kubernetes-validations.
 type Rule interface {
-	// ComparesOld reports whether the rule is about a change: it names oldSelf.
+	// ComparesOld reports whether the rule is about a change, so that it contains oldSelf.
 	ComparesOld() bool
 	// Holds evaluates the rule for a value. old is the replaced value, nil if there is none.
 	Holds(self, old any) (bool, error)
-	// Message returns the rule's own message for a value that breaks it, "" if there is none.
+	// Message returns the rule's own message for a value that breaks it; "" if there is none.
 	Message(self, old any) string
-	// Cost returns the maximum cost of the rule, as far as its schema limits the values.
+	// Cost returns the maximum cost of the rule, if its schema limits the values.
 	Cost() Cost
 }
 
@@ -36,15 +36,15 @@ type MessageError struct{ Err error }
 
 func (e MessageError) Error() string { return e.Err.Error() }
 
-// Compile prepares a rule for the values of a schema; root means that they are whole objects.
+// Compile prepares a rule for the values of a schema. root means that they are whole objects.
 type Compile func(s *schema.Structural, root bool, rule apiextensionsv1.ValidationRule) (Rule, error)
 
-// compile is nil unless the program links an engine for rules: without one, rules are accepted and
-// not checked.
+// compile is nil unless the program links an engine for rules. Without an engine, rules are
+// accepted but not checked.
 var compile Compile
 
-// UseRules enables the check of rules. It must be called while a program initializes; package rule
-// does.
+// UseRules enables the check of rules. It must be called during the initialization of a program;
+// package rule does this.
 func UseRules(c Compile) { compile = c }
 
 // ruled is a schema with rules in it or below.

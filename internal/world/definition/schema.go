@@ -13,8 +13,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// schemas are the forms of a version's schema: for pruning and completion, for validation of
-// objects, for validation of a status alone.
+// schemas are the forms of a version's schema: for pruning and completion, for the validation of
+// objects, and for the validation of a status alone.
 type schemas struct {
 	structural     *schema.Structural
 	object, status *spec.Schema
@@ -62,8 +62,8 @@ func internalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apie
 	return &props, nil
 }
 
-// forValidation converts the schema to the form of the validator: it checks only the types of
-// values that are numbers or texts, and only the formats that the API server checks.
+// forValidation converts the schema to the form of the validator. It checks only types that are
+// numbers or texts, and only the formats that the API server checks.
 func forValidation(structural *schema.Structural) *spec.Schema {
 	s := structural.ToKubeOpenAPI()
 	settleTypes(s)
@@ -119,8 +119,8 @@ var textFormats = map[string]bool{
 	"date": true, "duration": true, "datetime": true, "k8sshortname": true, "k8slongname": true,
 }
 
-// Fields returns the siblings of the last name of a path such as spec.disks[0].size, sorted; none
-// where any name is allowed.
+// Fields returns the siblings of the last name of a path such as spec.disks[0].size, sorted. It
+// returns none if any name is permitted.
 func (v *Version) Fields(path string) []string {
 	at := v.schema.structural
 	names := strings.Split(path, ".")

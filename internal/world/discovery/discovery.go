@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Backends returns the targets of a port of a service's address; false if no service has it.
-// [pkg/proxy/serviceport.go, endpointslicecache.go]
+// Backends returns the targets of a port of a service's address; false if no service has the
+// address. [pkg/proxy/serviceport.go, endpointslicecache.go]
 func Backends(cluster store.Reader, at netip.AddrPort, protocol string) ([]netip.AddrPort, bool) {
 	for s := range store.List[*corev1.Service](cluster, "") {
 		if s.Spec.ClusterIP != at.Addr().String() {
@@ -74,8 +74,8 @@ func addressOf(e discoveryv1.Endpoint) (at netip.Addr, ok bool) {
 type name struct {
 	kind               string // "svc" or "pod"
 	namespace, service string
-	endpoint           string // of a headless service; empty without
-	port, protocol     string // of a name for ports; empty without
+	endpoint           string // of a headless service; otherwise empty
+	port, protocol     string // of a name for ports; otherwise empty
 }
 
 // parse reads a name below the cluster's domain; false for an impossible name.
@@ -100,7 +100,7 @@ func parse(text string) (n name, ok bool) {
 	return n, true
 }
 
-// of is the service that a name is about.
+// of is the service to which a name belongs.
 func (n name) of(cluster store.Reader) (*corev1.Service, bool) {
 	return store.Get[*corev1.Service](cluster, store.Key{Namespace: n.namespace, Name: n.service})
 }

@@ -66,8 +66,8 @@ func endpoint(address, hostname string, ready bool) discoveryv1.Endpoint {
 	return e
 }
 
-// shop has a service with two ports, a service without pods, a headless one, and one with an
-// external name.
+// shop has a service with two ports, a service without pods, a headless service, and a service with
+// an external name.
 var shop = cluster{
 	service("web", "10.96.0.11", corev1.ServicePort{Name: "http", Port: 80, Protocol: corev1.ProtocolTCP}, corev1.ServicePort{Name: "https", Port: 443, Protocol: corev1.ProtocolTCP}),
 	slice("web", []discoveryv1.EndpointPort{port("http", 8080), port("https", 8443)},

@@ -1,4 +1,4 @@
-// Package excerpt shortens foreign text: names and messages may have any length.
+// Package excerpt shortens text from other sources, because names and messages may have any length.
 package excerpt
 
 import "unicode/utf8"
@@ -9,8 +9,8 @@ const Line = 1000
 // Name bounds the characters of a name that are shown among other words.
 const Name = 200
 
-// Of cuts the middle out of a text of more than so many characters: names differ at their ends as
-// often as at their beginnings.
+// Of removes the middle of a text with more than the given number of characters, because names
+// differ at their ends as often as at their beginnings.
 func Of(text string, characters int) string {
 	if len(text) <= characters || utf8.RuneCountInString(text) <= characters {
 		return text

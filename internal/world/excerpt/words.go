@@ -2,11 +2,10 @@ package excerpt
 
 import "strings"
 
-// longestWord bounds the characters of a word that are printed: names and ids can have ten
-// thousand.
+// longestWord bounds the printed characters of a word, because names and ids can have ten thousand.
 const longestWord = 300
 
-// Words is a text without the middle of its longest words, line by line. A command that
+// Words returns a text without the middle of its longest words, line by line. A command that
 // replays a run stays whole.
 func Words(text string) string {
 	if len(text) <= longestWord {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks the lines of a text between words. No row has more than so many columns, unless it is
-// a single word. 0 columns, or fewer than 20, break nothing.
+// Wrap breaks the lines of a text between words. No row exceeds the given number of columns, unless
+// it is a single word. 0 columns, or fewer than 20, break nothing.
 func Wrap(text string, columns int) string {
 	if columns < 20 {
 		return text
@@ -32,9 +32,9 @@ func wrapped(line string, columns int) (rows []string) {
 	return append(rows, row)
 }
 
-// WrapFacts breaks a line of facts, such as "4 runs · 2 failed", only between two facts. No row has
-// more than so many columns, unless a fact is longer. Rows after the first are indented. 0 columns
-// break nothing.
+// WrapFacts breaks a line of facts, such as "4 runs · 2 failed", only between two facts. No row
+// exceeds the given number of columns, unless a fact is longer. Rows after the first are indented.
+// 0 columns break nothing.
 func WrapFacts(line string, columns int) string {
 	const between, indent = " · ", "  "
 	gap := utf8.RuneCountInString(between)

@@ -1,5 +1,5 @@
-// Package feature lists the feature gates of Kubernetes v1.36 that can be switched and that matter
-// to storage. It omits locked gates: their features are always on.
+// Package feature lists the feature gates of Kubernetes v1.36 that can be switched and that affect
+// storage. It omits locked gates, because their features are always enabled.
 package feature
 
 import (
@@ -20,17 +20,17 @@ const (
 	CSIVolumeHealth Gate = "CSIVolumeHealth"
 	// CrossNamespaceVolumeDataSource keeps the namespace of a claim's dataSourceRef. C-PROV-42
 	CrossNamespaceVolumeDataSource Gate = "CrossNamespaceVolumeDataSource"
-	// VolumeLimitScaling lets a CSIDriver keep pods off nodes on which it is not
+	// VolumeLimitScaling permits a CSIDriver to keep pods off nodes on which the driver is not
 	// installed. C-SCHED-26
 	VolumeLimitScaling Gate = "VolumeLimitScaling"
 )
 
 var known = []Gate{CSIVolumeHealth, CrossNamespaceVolumeDataSource, SELinuxMount, VolumeLimitScaling}
 
-// Gates are the gates of one cluster that are not as by default; nil is the default.
+// Gates are the gates of one cluster that differ from the defaults; nil means the defaults.
 type Gates map[Gate]bool
 
-// Enabled reports whether a gate is on.
+// Enabled reports whether a gate is enabled.
 func (g Gates) Enabled(gate Gate) bool { return g[gate] }
 
 // Validate returns the first gate that does not exist or cannot be switched.

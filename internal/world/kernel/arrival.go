@@ -12,9 +12,9 @@ type arrival struct {
 }
 
 // Arrive runs f when no other work is left at this instant and all calls in progress are answered.
-// The strategy chooses the order of all pending arrivals, whatever the order in which they arrived;
-// arrivals with the same name keep their order. In a live run f runs between two steps. Arrive may
-// be called from any goroutine.
+// The strategy chooses the order of all pending arrivals, regardless of the order in which they
+// arrived. Arrivals with the same name keep their order. In a live run f runs between two steps.
+// Arrive may be called from any goroutine.
 func (k *Kernel) Arrive(name string, f func()) {
 	k.flights.mu.Lock()
 	k.flights.news = append(k.flights.news, arrival{name, f})
@@ -22,8 +22,8 @@ func (k *Kernel) Arrive(name string, f func()) {
 	k.flights.wake()
 }
 
-// enter runs the arrivals since the last time: news by name, then answers in the order of the
-// calls, unless the strategy chooses otherwise. It reports whether there were any.
+// enter runs the arrivals since the last time: first news by name, then answers in the order of the
+// calls, unless the strategy chooses another order. It reports whether there were any.
 func (k *Kernel) enter() bool {
 	all := k.flights.takeNews()
 	for _, f := range k.flights.takeAnswered() {

@@ -1,8 +1,8 @@
 package kernel
 
-// Mark records that the running process has caused something that others may react to, such as the
-// trace event numbered n. It returns the number of the event that led the process to this, 0 if
-// none did.
+// Mark records that the running process has caused something to which others may react, such as the
+// trace event numbered n. It returns the number of the event that caused this step of the process;
+// 0 if there is none.
 func (k *Kernel) Mark(n uint64) (cause uint64) {
 	if k.running == nil {
 		k.outside = n

@@ -2,8 +2,8 @@ package kernel
 
 import "iter"
 
-// coroutine is a stack for processes that run one after the other: most processes are short, and a
-// stack that has grown is worth keeping.
+// coroutine is a stack for processes that run one after the other. Most processes are short, and
+// reusing a grown stack saves work.
 type coroutine struct {
 	process *Process
 	next    func() (struct{}, bool)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Flight is a call outside the kernel: a driver handles it on its own thread. The clock stands
-// still for it until its patience is used up.
+// Flight is a call outside the kernel: a driver handles it on its own thread. The clock stops for
+// it until its patience is used up.
 type Flight struct {
 	label    string
 	number   int // in the order of the calls
@@ -20,7 +20,7 @@ type Flight struct {
 	began    time.Time     // the same in wall time
 	took     time.Duration // wall time until its answer; guarded by flights.mu
 	lands    time.Duration // the virtual time of its answer, if calls take virtual time
-	seen     time.Time     // wall time up to which its patience is accounted for
+	seen     time.Time     // wall time up to which its patience has been counted
 	spent    time.Duration // of the patience
 	cancel   func()
 	landed   bool // the kernel has received the answer
@@ -34,11 +34,12 @@ type flights struct {
 	calls int       // the total number of calls
 	made  []*Flight // not launched yet, in the order of the calls
 	open  []*Flight
-	// Answered calls with an answer that is due at a later virtual time; the next one is last.
+	// Answered calls with an answer that is due at a later virtual time. The next one is last.
 	landing []*Flight
 	mu      *sync.Mutex
 	posts   []func()
-	// There are posts; checked without a lock, since there are none between most steps.
+	// Whether there are posts. It is checked without a lock, because there are none between most
+	// steps.
 	posted atomic.Bool
 	news   []arrival
 	notify chan struct{}
@@ -111,12 +112,12 @@ func (k *Kernel) launch(f *Flight) {
 	}()
 }
 
-// Fly starts run on its own thread and gives way until it has returned, or until the given virtual
-// time since the beginning of the run. It returns false if the call was abandoned: then cancel has
-// been called, run may still be going on, and its results must not be used.
+// Fly starts run on a separate thread and yields until it has returned, or until the given virtual
+// time since the start of the run. It returns false if the call was abandoned. Then cancel has been
+// called, run may still be in progress, and its results must not be used.
 //
-// The calls of an instant are launched together when no other work is left, so that they are
-// concurrent with each other only: no process races with them. Calls with conflicting matters
+// The calls of an instant are launched together when no other work is left. Therefore they are
+// concurrent only with each other, and no process races with them. Calls with conflicting matters
 // follow each other. When all are answered or overdue the answers are delivered, in an order that
 // the strategy chooses.
 func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel func()) bool {
@@ -127,7 +128,7 @@ func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel
 	return p.await(f, at)
 }
 
-// FlyAlone is Fly for code in this process: its caller continues as soon as run has returned.
+// FlyAlone is Fly for code in this process. Its caller continues as soon as run has returned.
 func (p *Process) FlyAlone(label string, at time.Duration, run, cancel func()) bool {
 	f := p.newFlight(label, Matter{}, run, cancel)
 	p.k.launch(f)
@@ -158,8 +159,8 @@ func (p *Process) forget(f *Flight) {
 	}
 }
 
-// abandon gives up a call after the crash of its caller or its virtual deadline. Unless it is
-// overdue, it waits for its end first, so that it does not race with later steps.
+// abandon gives up a call after its caller's crash or its virtual deadline. Unless the call is
+// overdue, it first waits for its end, so that the call does not race with later steps.
 func (f *Flight) abandon() {
 	if f.landed || f.dropped {
 		return
@@ -177,7 +178,7 @@ func (f *Flight) stop() {
 	}
 }
 
-// any reports whether the clock must stand still for a call.
+// any reports whether the clock must stop for a call.
 func (f *flights) any() bool {
 	return slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.overdue })
 }
@@ -189,8 +190,8 @@ func (f *flights) waiting(o *Flight) bool {
 }
 
 // awaitAnswers launches the new calls and blocks, in wall time, until every call is answered or
-// overdue. It reports whether something else arrived that must be handled first, such as a driver's
-// request to the cluster before it answers.
+// overdue. It reports whether another event arrived that must be handled first, such as a driver's
+// request to the cluster before its answer.
 func (k *Kernel) awaitAnswers() bool {
 	for {
 		k.depart()
@@ -203,7 +204,7 @@ func (k *Kernel) awaitAnswers() bool {
 	}
 }
 
-// depart launches the new calls that need not wait for another one with a conflicting matter. On a
+// depart launches the new calls that need not wait for another call with a conflicting matter. On a
 // live cluster none waits.
 func (k *Kernel) depart() {
 	made := k.flights.made
@@ -308,8 +309,8 @@ func (k *Kernel) awaitNews() bool {
 // lookPeriod is the wall time between two checks of the open calls.
 func (k *Kernel) lookPeriod() time.Duration { return min(100*time.Millisecond, k.opts.Patience/4) }
 
-// spendPatience accounts for the wall time since the last check of the open calls. A longer gap
-// means that csisim itself was not running: the driver may have waited for it.
+// spendPatience counts the wall time since the last check of the open calls. A longer gap means
+// that csisim itself was not running, so the driver may have waited for csisim.
 func (k *Kernel) spendPatience() {
 	period := k.lookPeriod()
 	for _, f := range k.flights.open {

@@ -2,10 +2,10 @@ package kernel
 
 import "strconv"
 
-// A step of a process is its execution from a resumption until it gives way. Two steps that touch
-// nothing in common have the same result in either order.
+// A step of a process is its execution from a resumption until it yields. Two steps that touch
+// nothing in common commute.
 
-// Follower is a strategy that observes the steps of a run, as far as the order of steps matters.
+// Follower is a strategy that observes the steps of a run as far as their order matters.
 type Follower interface {
 	Strategy
 	// Follow receives the next incident.
@@ -41,7 +41,7 @@ const (
 	Paused
 )
 
-// Touch is one thing that a step touches, and how.
+// Touch is one thing that a step touches, and the kind of the touch.
 type Touch struct {
 	What string
 	How  How
@@ -57,7 +57,7 @@ const (
 	Changing
 )
 
-// Everything is touched by a step with unknown effects: it commutes with no other.
+// Everything is touched by a step with unknown effects, which commutes with no other step.
 const Everything = "everything"
 
 // Follows reports whether the strategy observes the touches of steps.
@@ -66,7 +66,7 @@ func (k *Kernel) Follows() bool { return k.follower != nil }
 // Reads reports that the running step reads something.
 func (k *Kernel) Reads(what string) { k.touch(what, Reading) }
 
-// Adds reports that it adds to something without a significant order.
+// Adds reports an addition to something without a significant order.
 func (k *Kernel) Adds(what string) { k.touch(what, Adding) }
 
 // Changes reports that it changes something.
@@ -85,7 +85,8 @@ func (k *Kernel) follow(kind IncidentKind, p *Process) {
 	}
 }
 
-// followStep reports that a step begins, and the things that each step of its process touches.
+// followStep reports the start of a step. Then it reports the things that each step of its process
+// touches.
 func (k *Kernel) followStep(p *Process) {
 	if k.follower == nil {
 		return

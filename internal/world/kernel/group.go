@@ -6,8 +6,8 @@ import "time"
 // together.
 type Group struct {
 	Name string
-	// Apart means that its processes share only two things with those of other groups: the things
-	// that they name in Kernel.Touch, and the node that is its Place.
+	// Apart means that its processes share only two things with other groups: the things that they
+	// name in Kernel.Touch, and the node in its Place.
 	Apart bool
 	Place string
 
@@ -54,7 +54,7 @@ func (g *Group) remove(p *Process) {
 // Crash ends all processes of the group immediately, and their memory is lost. The calling process
 // must not be one of them.
 func (g *Group) Crash() {
-	for g.first != nil { // the end of one may start others
+	for g.first != nil { // the end of one process may start others
 		for _, p := range g.members() {
 			p.kill()
 		}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Epoch is the virtual time at which a run begins, unless Options.Start is set. It is fixed so that
+// Epoch is the virtual time at the start of a run, unless Options.Start is set. It is fixed so that
 // object timestamps do not depend on the day.
 var Epoch = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
@@ -20,27 +20,27 @@ type Options struct {
 	// Patience is the wall time for which the virtual clock stops for a call outside the kernel, if
 	// calls take no virtual time. Default: 2 s.
 	Patience time.Duration
-	// MaxStepsPerInstant bounds the times that processes may be resumed at one instant of virtual
-	// time; beyond it the run fails as a livelock. Default: 5,000,000.
+	// MaxStepsPerInstant bounds how often processes may be resumed at one instant of virtual time.
+	// Beyond it the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
 	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
 	// OnOverdue is called when the patience of a call is used up. The called program may have been
 	// stopped on purpose.
 	OnOverdue func(label string, held bool)
-	// Hold is called before the clock moves to a time, and may block until something outside has
-	// happened. It must return as soon as wake has a value, and reports whether any wall time has
-	// passed. Default: the clock moves at once.
+	// Hold is called before the clock moves to a time. It may block until something outside the
+	// kernel has happened. It must return as soon as wake has a value, and reports whether any wall
+	// time has passed. Default: the clock moves at once.
 	Hold func(to time.Duration, wake <-chan struct{}) bool
 	// Recorder records or compares the sequence of scheduling events. Default: none.
 	Recorder *Recorder
-	// Stacks are the stacks of the processes, which Close does not end. Default: the kernel's own,
-	// which it does.
+	// Stacks are the stacks of the processes, which Close does not end. Default: the kernel's own
+	// stacks, which it closes.
 	Stacks *Stacks
 }
 
-// Kernel schedules processes. It is not safe for concurrent use; other goroutines may only use
-// calls under way, Arrive and Post.
+// Kernel schedules processes. It is not safe for concurrent use. Other goroutines may only use
+// calls in progress, Arrive and Post.
 type Kernel struct {
 	opts     Options
 	now      time.Duration
@@ -61,10 +61,10 @@ type Kernel struct {
 	failure  error
 	own      *Stacks  // nil if Options.Stacks is set
 	calm     bool     // the strategy is Calm, and is not called
-	follower Follower // the strategy, if it is one
+	follower Follower // the strategy, if it is a Follower
 	live     bool     // calls under way do not stop the clock
 	speed    float64  // the speed relative to the real clock; 0 if it is not live
-	clock    pacer    // that of Options.Pace; nil if calls take no virtual time
+	clock    pacer    // for Options.Pace; nil if calls take no virtual time
 	onClock  []func()
 	instant  func() // called before the clock moves
 	waits    *waits // nil without OnWaits
@@ -108,18 +108,18 @@ func (k *Kernel) Now() time.Time { return k.opts.Start.Add(k.now) }
 // Elapsed returns the virtual time since the run began.
 func (k *Kernel) Elapsed() time.Duration { return k.now }
 
-// Patience returns the wall time for which the clock stands still for a call.
+// Patience returns how long, in wall time, the clock stops for a call.
 func (k *Kernel) Patience() time.Duration { return k.opts.Patience }
 
-// Hash returns the running hash over all scheduling events so far: equal for equal runs, different
-// as soon as two runs differ.
+// Hash returns the running hash over all scheduling events so far. It is equal for equal runs, and
+// differs as soon as two runs differ.
 func (k *Kernel) Hash() uint64 { return uint64(k.hash) }
 
-// Note mixes an event of the simulated world into the hash, so that runs with equal schedules but
-// different writes are distinguished. The words are joined only if they are recorded.
+// Note adds an event of the simulated world to the hash, to distinguish runs with equal schedules
+// but different writes. The words are joined only if they are recorded.
 func (k *Kernel) Note(words ...string) { k.record(eventNote, 0, words...) }
 
-// Reason is the reason for which Run returned.
+// Reason is the reason why Run returned.
 type Reason int
 
 const (
@@ -127,7 +127,7 @@ const (
 	Done Reason = iota
 	// Deadline: virtual time reached the limit first.
 	Deadline
-	// Quiet: the condition is false and only housekeeping timers are left, which cannot change it
+	// Quiet: the condition is false, and only housekeeping timers are left, which cannot change it
 	// (only with StopWhenQuiet).
 	Quiet
 	// Stuck: no process can ever run again.
@@ -145,14 +145,14 @@ type Until struct {
 	// Cond ends the run when it returns true. It is evaluated whenever no process is ready, before
 	// virtual time moves. A nil function never ends it.
 	Cond func() bool
-	// At is the virtual time, since the beginning, at which the run ends. 0: no limit.
+	// At is the virtual time, since the start of the run, at which the run ends. 0: no limit.
 	At time.Duration
 	// StopWhenQuiet ends the run as soon as only housekeeping is left.
 	StopWhenQuiet bool
 }
 
 // Run schedules processes until one of the conditions of Until. Virtual time moves only when no
-// process is ready and the clock need not stand still for a call.
+// process is ready and no call holds the clock.
 func (k *Kernel) Run(u Until) Reason {
 	if k.clock != nil {
 		return k.runPaced(u, k.clock, nil)
@@ -190,7 +190,7 @@ func (k *Kernel) Run(u Until) Reason {
 	}
 }
 
-// Explores reports whether the strategy may choose other than calmly.
+// Explores reports whether the strategy may take decisions that are not calm.
 func (k *Kernel) Explores() bool { return !k.calm }
 
 // Err returns the failure that ended the last Run, if any.
@@ -230,8 +230,8 @@ func (k *Kernel) advance(u Until) (Reason, bool) {
 	return 0, true
 }
 
-// OnClock calls moved whenever the clock has moved, before anything happens at the new time. moved
-// must not yield.
+// OnClock calls moved whenever the clock has moved, before any event at the new time. moved must
+// not yield.
 func (k *Kernel) OnClock(moved func()) { k.onClock = append(k.onClock, moved) }
 
 // EachInstant calls look before the clock moves, at the end of an instant. look must change
@@ -289,7 +289,7 @@ func (k *Kernel) pick() *Process {
 	return k.ready.take(i)
 }
 
-// Choose draws one of n alternatives for a decision other than scheduling: how far a view advances,
+// Choose takes one of n alternatives for a decision other than scheduling: how far a view advances,
 // whether a fault fires, a random suffix. 0 is always the alternative of a calm, fault-free world.
 func (k *Kernel) Choose(kind ChoiceKind, n int, label string) int {
 	if n <= 1 {
@@ -340,5 +340,5 @@ func (k *Kernel) Close() {
 	k.flights.close()
 }
 
-// Closing reports whether Close has begun: a process that ends now ends with the run.
+// Closing reports whether Close has begun. A process that ends now ends with the run.
 func (k *Kernel) Closing() bool { return k.closing }

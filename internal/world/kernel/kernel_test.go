@@ -142,7 +142,7 @@ func TestHousekeepingDoesNotKeepARunBusy(t *testing.T) {
 	assert.Equal(t, 2, rounds)
 }
 
-// calls runs concurrent calls. Those without a matter answer in the reverse order, and only when
+// calls runs concurrent calls. Calls without a matter answer in the reverse order, and only after
 // all have been launched.
 func calls(s kernel.Strategy, matters ...kernel.Matter) (begun, answered string) {
 	k := kernel.New(kernel.Options{Strategy: s, Patience: time.Minute})
@@ -241,7 +241,7 @@ func TestAnOverdueCallBlocksNoOther(t *testing.T) {
 	assert.Contains(t, l.lines, "0s answer 1")
 }
 
-// A run ends only after the calls under way at the same instant have had their effects.
+// A run ends only after the effects of the calls in progress at the same instant.
 func TestARunEndsWithNoCallUnanswered(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
@@ -267,7 +267,7 @@ func TestTheCallOfACrashedProcessEndsBeforeOthersRun(t *testing.T) {
 	assert.Equal(t, []string{"0s call ends", "0s next"}, l.lines)
 }
 
-// arrivals enter when no other work is left, whatever the time at which they arrived.
+// arrivals enter when no other work is left, regardless of their arrival times.
 func arrivals(s kernel.Strategy, names ...string) (order string) {
 	k := kernel.New(kernel.Options{Strategy: s})
 	defer k.Close()
@@ -308,7 +308,8 @@ func TestPatienceLetsTheClockPassACallThatHangs(t *testing.T) {
 	k.Close()
 }
 
-// Given a call that uses none of its patience, when it is answered late, then its answer counts.
+// Given a call that uses none of its patience, when it is answered late, then its answer still
+// counts.
 func TestACallMaySpendPatienceSlowerThanWallTime(t *testing.T) {
 	const patience = 40 * time.Millisecond
 	for name, test := range map[string]struct {
@@ -501,7 +502,7 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 	assert.ErrorContains(t, k.Err(), "not deterministic: the runs differ from event")
 }
 
-// answering is a run in which a driver gives an answer.
+// answering is a run with a driver that gives an answer.
 func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	k := kernel.New(kernel.Options{Recorder: r})
 	defer k.Close()
@@ -575,7 +576,7 @@ func BenchmarkSpawn(b *testing.B) {
 	k.Run(kernel.Until{})
 }
 
-// A million seconds pass in one second, so that the test is short.
+// A million seconds pass in one second, to keep the test short.
 func TestALiveRunKeepsPaceWithTheRealClock(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
@@ -628,7 +629,7 @@ func TestRealScalesWithTheSpeedOfTheCluster(t *testing.T) {
 	}
 }
 
-// At the end of a large run as many processes are ready as there are pods.
+// At the end of a large run, as many processes are ready as there are pods.
 func TestCloseEndsReadyProcessesAndThoseTheyWake(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	const n = 100_000

@@ -2,9 +2,9 @@ package kernel
 
 import "time"
 
-// RunLive schedules processes at the pace of the real clock, speed times as fast, until stop is
-// closed or the run fails: timers fire at their time, and the clock does not stand still for calls
-// under way. Functions passed to Post run when they arrive.
+// RunLive schedules processes by the real clock, speed times as fast, until stop is closed or the
+// run fails. Timers fire at their time, and the clock does not stop for calls in progress.
+// Functions passed to Post run when they arrive.
 func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	clock := &realClock{begun: time.Now(), from: k.now, speed: speed}
 	k.live, k.speed = true, speed
@@ -12,8 +12,8 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	return k.runPaced(Until{}, clock, stop)
 }
 
-// Real returns the virtual time that passes while a program, which lives by the real clock, takes
-// d. A faster cluster has proportionally more patience.
+// Real returns the virtual time that passes while a program, which uses the real clock, takes d. A
+// faster cluster has proportionally more patience.
 func (k *Kernel) Real(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, k.speed))
 }
@@ -46,7 +46,7 @@ func (k *Kernel) runPaced(u Until, clock pacer, stop <-chan struct{}) Reason {
 	}
 }
 
-// paced moves the clock to the next thing that is due, or blocks until there may be one.
+// paced moves the clock to the next due event, or blocks until there may be one.
 func (k *Kernel) paced(u Until, clock pacer, stop <-chan struct{}) (Reason, bool) {
 	at, reach := k.nextDue(u), clock.reach()
 	switch {
@@ -92,7 +92,7 @@ func (k *Kernel) await(clock pacer, at time.Duration, stop <-chan struct{}) {
 	defer wait.Stop()
 	select {
 	case <-k.flights.notify:
-		// An arrival happens at its own time, not at that of the previous event.
+		// An arrival has its own time, not that of the previous event.
 		k.moveTo(max(k.now, min(clock.reach(), at)))
 	case <-wait.C:
 	case <-stop:

@@ -8,12 +8,12 @@ import (
 // Matter is the subject of a call. Calls with conflicting matters are never concurrent: real
 // threads would decide their order. The zero value conflicts with none.
 type Matter struct {
-	// Of is the called program; empty for a call that does not wait for others.
+	// Of is the called program; empty for a call that waits for no other.
 	Of string
-	// Parts are the things in that program that the call reads or changes; all, if empty.
+	// Parts are the things in that program that the call reads or changes; empty means all.
 	Parts []string
-	// Spent returns how much of the patience is used up by the wall time that has passed since its
-	// last call. It is called repeatedly while the call is under way. Default: all of it.
+	// Spent returns how much of the patience the wall time since its last call has used. It is
+	// called repeatedly while the call is in progress. Default: all of it.
 	Spent func(passed time.Duration) time.Duration
 	// Held reports whether the called program is stopped on purpose, so that the call may wait for
 	// it.

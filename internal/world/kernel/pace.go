@@ -9,7 +9,7 @@ import (
 type Pace int
 
 const (
-	// Instant: the clock stands still for a call. Calls take no virtual time.
+	// Instant: the clock stops for a call. Calls take no virtual time.
 	Instant Pace = iota
 	// Measured: a call takes as much virtual time as its server takes real time, and a wait without
 	// a call takes no real time. Runs with the same seed differ.
@@ -20,9 +20,9 @@ const (
 
 // pacer is a clock that virtual time does not overtake.
 type pacer interface {
-	// reach returns the virtual time to which the clock may move now; forever if nothing limits it.
+	// reach returns the virtual time to which the clock may move now; forever if there is no limit.
 	reach() time.Duration
-	// until returns the real time after which virtual time may reach a later time, at the earliest.
+	// until returns the earliest real time after which virtual time may reach a later time.
 	until(at time.Duration) time.Duration
 }
 
@@ -56,7 +56,7 @@ func (c *realClock) until(at time.Duration) time.Duration {
 	return time.Duration(float64(at-c.reach()) / c.speed)
 }
 
-// measuredClock moves freely, but not past the time that a call in progress has taken so far.
+// measuredClock moves freely, but not beyond the time that a call in progress has taken so far.
 type measuredClock struct{ *flights }
 
 func (c measuredClock) reach() time.Duration {
@@ -84,7 +84,7 @@ func (f *flights) delay(answered *Flight) {
 	f.landing = slices.Insert(f.landing, at, answered)
 }
 
-// later sorts the answer that is due last to the front.
+// later moves the answer that is due last to the front.
 func later(a, b *Flight) int {
 	if a.lands != b.lands {
 		return int(min(1, max(-1, b.lands-a.lands)))
@@ -100,7 +100,7 @@ func (f *flights) nextLanding() (time.Duration, bool) {
 	return f.landing[len(f.landing)-1].lands, true
 }
 
-// landDue moves the clock to a time, and passes on the answers and fires the timers that are due.
+// landDue moves the clock to a time, passes on the due answers, and fires the due timers.
 func (k *Kernel) landDue(at time.Duration) {
 	if next, ok := k.timers.peek(); ok && next.at <= at {
 		k.advance(Until{})

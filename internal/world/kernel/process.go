@@ -28,7 +28,7 @@ type Process struct {
 	state         processState
 	woken         bool
 	resting       bool // its body returns without ending the process
-	reacts        bool // its body never gives way, and needs no coroutine
+	reacts        bool // its body never yields, and needs no coroutine
 	defersWakes   bool // asleep or giving way: wake-ups are kept for the next Park
 	killed        bool // to be unwound
 	cause         uint64
@@ -93,7 +93,7 @@ func (k *Kernel) resume(p *Process) {
 	k.running = before
 }
 
-// goOn runs the process until it gives way.
+// goOn runs the process until it yields.
 func (p *Process) goOn() {
 	if p.co == nil {
 		p.defersWakes = false
@@ -141,7 +141,7 @@ func (p *Process) kill() {
 	} else if p.state == ready {
 		p.k.ready.drop(p)
 	}
-	if p.co == nil { // never ran, or rests: there is nothing to unwind
+	if p.co == nil { // it never ran, or rests: there is nothing to unwind
 		p.end()
 		return
 	}
@@ -177,7 +177,7 @@ func (p *Process) Group() *Group { return p.group }
 // Ended reports whether the process has returned or crashed.
 func (p *Process) Ended() bool { return p.state == ended }
 
-// OnEnd registers f to run when the process returns or crashes. f must not give way.
+// OnEnd registers f to run when the process returns or crashes. f must not yield.
 func (p *Process) OnEnd(f func()) { p.onEnd = append(p.onEnd, f) }
 
 // Now returns the current virtual time.
@@ -192,7 +192,7 @@ func (p *Process) Go(name string, body func(*Process)) *Process {
 }
 
 // Yield is a point at which the strategy may let another ready process run first: just before an
-// API write, a driver call or a change on disk. The words name the action; they are joined only if
+// API write, a driver call or a change on disk. The words name the action. They are joined only if
 // there is a choice.
 func (p *Process) Yield(words ...string) {
 	if p.standsBack(words) {
@@ -201,7 +201,7 @@ func (p *Process) Yield(words ...string) {
 	}
 }
 
-// standsBack makes way for another ready process if the strategy chooses one to run first.
+// standsBack yields to another ready process if the strategy chooses one to run first.
 func (p *Process) standsBack(words []string) bool {
 	k := p.k
 	k.follow(Yielded, p)
@@ -221,7 +221,7 @@ func (p *Process) standsBack(words []string) bool {
 	return true
 }
 
-// forget counts a process that has ended, and shrinks procs when most have.
+// forget counts an ended process, and shrinks procs when most have ended.
 func (k *Kernel) forget() {
 	if k.over++; k.over > len(k.procs)/2 {
 		k.procs, k.over = slices.DeleteFunc(k.procs, (*Process).Ended), 0

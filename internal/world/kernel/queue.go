@@ -2,8 +2,9 @@ package kernel
 
 import "slices"
 
-// queue holds the ready processes, in order. The queue may be very long and the strategy may remove
-// any process, so it consists of blocks: a removal moves only the processes of one block.
+// queue holds the ready processes, in order. The queue may be very long, and the strategy may
+// remove any process. Therefore it consists of blocks, and a removal moves only the processes of
+// one block.
 type queue struct {
 	blocks []*block // none is empty
 	spare  *block

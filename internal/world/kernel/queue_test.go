@@ -39,7 +39,7 @@ func TestTheReadyQueueKeepsItsOrderAfterRemovals(t *testing.T) {
 }
 
 // BenchmarkChoice measures a choice among very many ready processes, and the switch to the chosen
-// one: their number hardly matters.
+// one. The number of processes hardly matters.
 func BenchmarkChoice(b *testing.B) {
 	for _, n := range []int{100, 1_000, 10_000, 100_000} {
 		b.Run(fmt.Sprintf("ready=%d", n), func(b *testing.B) {

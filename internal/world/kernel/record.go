@@ -30,7 +30,7 @@ type hash uint64
 func newHash() hash { return 14695981039346656037 }
 
 func (h *hash) mix(v uint64) {
-	// A product spreads bits only upwards; the rotation brings them down.
+	// A product spreads bits only upwards, and the rotation moves them down.
 	*h = hash(bits.RotateLeft64((uint64(*h)^v)*1099511628211, 32))
 }
 
@@ -57,7 +57,7 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 	}
 }
 
-// Compares reports whether the run is recorded, so that RecordAnswer has an effect.
+// Compares reports whether the run is recorded or compared, so that RecordAnswer has an effect.
 func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
 
 // RecordAnswer records the answer of a program outside to a question. If two runs first differ in
@@ -66,8 +66,8 @@ func (k *Kernel) RecordAnswer(question, answer string) {
 	k.record(eventAnswer, 0, question, ": ", answer)
 }
 
-// RecordOutside records an unrequested event outside, such as the end of a program. If it happens
-// in one of two runs only, the simulation is not the cause either.
+// RecordOutside records an unrequested event outside the simulation, such as the end of a program.
+// If it happens in only one of two runs, the simulation is not the cause of the difference either.
 func (k *Kernel) RecordOutside(what string) { k.record(eventOutside, 0, what) }
 
 // LetClockDecide records that from now on events outside depend on the real clock.
@@ -97,15 +97,15 @@ func (e Event) String() string {
 	}
 }
 
-// Recorder records the scheduling events of a run, or compares a second run with them and stops it
-// at the first difference.
+// Recorder records the scheduling events of a run. In a second run, it compares them and stops the
+// run at the first difference.
 type Recorder struct {
-	events  []Event // of a run that is not compared
+	events  []Event // of a run without a comparison
 	against []Event
 	seen    int
 	compare bool
 	parted  *Divergence
-	clock   string // why the real clock decides; empty if it does not
+	clock   string // the reason why the real clock decides; empty if it does not
 }
 
 // Against returns a recorder that compares a new run with the recorded one.

@@ -97,7 +97,7 @@ func TestAProcessThatReactsRunsAtEachWakeUp(t *testing.T) {
 	assert.Contains(t, k.Waiting()[0], "news")
 }
 
-// An informer delivers events a few at a time, and may give way to other processes in between.
+// An informer delivers events in small batches, and may yield to other processes in between.
 func TestAReactingProcessGivesWayLikeOneWithAStack(t *testing.T) {
 	looping := func(p *kernel.Process, in *news, l *log) {
 		for {

@@ -1,13 +1,13 @@
 package kernel
 
-// Stacks are idle coroutines that runs reuse, since a stack that has grown is worth keeping. Runs
-// with the same Stacks must follow one another. The zero value is empty and ready.
+// Stacks are idle coroutines that runs reuse, because a grown stack is worth keeping. Runs with the
+// same Stacks must follow one another. The zero value is empty and ready.
 type Stacks struct {
 	idle   []*coroutine
 	closed bool
 }
 
-// maxIdle is the number of stacks that are kept: thousands are in use at once only in extreme runs.
+// maxIdle is the number of stacks that are kept. Only extreme runs use thousands at once.
 const maxIdle = 256
 
 // take returns an idle stack; nil if there is none.
@@ -21,7 +21,7 @@ func (s *Stacks) take() *coroutine {
 	return co
 }
 
-// keep stores the stack of an ended process; false if enough are stored already.
+// keep stores the stack of an ended process; false if enough are already stored.
 func (s *Stacks) keep(co *coroutine) bool {
 	if s.closed || len(s.idle) >= maxIdle {
 		return false
@@ -30,7 +30,7 @@ func (s *Stacks) keep(co *coroutine) bool {
 	return true
 }
 
-// Close ends the stacks. Those in use end with their processes.
+// Close ends the stacks. Stacks in use end with their processes.
 func (s *Stacks) Close() {
 	s.closed = true
 	for _, co := range s.idle {

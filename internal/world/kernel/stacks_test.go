@@ -7,8 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Consecutive runs use the same stacks, including those of crashed processes, and close with none
-// lost.
+// Consecutive runs use the same stacks, including those of crashed processes, and Close loses none.
 func TestConsecutiveRunsReuseStacks(t *testing.T) {
 	var stacks Stacks
 	defer stacks.Close()

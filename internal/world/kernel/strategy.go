@@ -22,12 +22,12 @@ const (
 	Jitter
 	// Suffix: a character of a generated name.
 	Suffix
-	// Turn: which of several things that are handled in any order comes first.
+	// Turn: which of several things comes first if their order does not matter.
 	Turn
-	// Enter: which of the answers and other events from outside the simulation comes first.
+	// Enter: which answer or other event from outside the simulation comes first.
 	Enter
 	// Relist: whether a component's watches are interrupted (the last alternative) and its objects
-	// listed again, so that it misses the states in between.
+	// are listed again, so that it misses the states in between.
 	Relist
 	// Outcome: the result of a write to the API (0 = it succeeds).
 	Outcome
@@ -37,8 +37,8 @@ func (k ChoiceKind) String() string {
 	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist", "outcome"}[k]
 }
 
-// Choice is one decision among N alternatives, numbered from 0; 0 is that of a calm, fault-free
-// world.
+// Choice is one decision among N alternatives, numbered from 0. Alternative 0 is that of a calm
+// world without faults.
 type Choice struct {
 	Kind ChoiceKind
 	N    int
@@ -56,7 +56,7 @@ type Choice struct {
 }
 
 // Process returns the process of alternative i of RunNext and GiveWay; nil for other choices. It is
-// valid only while the choice is made.
+// valid only during the choice.
 func (c *Choice) Process(i int) *Process {
 	switch {
 	case c.ready == nil:
@@ -72,8 +72,9 @@ func (c *Choice) Process(i int) *Process {
 // OrdersProcesses reports whether the choice selects the next process: RunNext or GiveWay.
 func (c *Choice) OrdersProcesses() bool { return c.ready != nil }
 
-// Processes returns those of the alternatives, in order: for GiveWay first the process that may
-// give way, nil for RunNext, and then the ready ones. They are valid only while the choice is made.
+// Processes returns the processes of the alternatives, in order. The first is the process that may
+// yield for GiveWay, and nil for RunNext; the ready ones follow. They are valid only during the
+// choice.
 func (c *Choice) Processes() (asks *Process, ready []*Process) { return c.first, c.ready.all() }
 
 // Strategy takes the decisions of a run. It must be deterministic.

@@ -2,9 +2,9 @@ package kernel
 
 import "time"
 
-// Ticker models a loop that polls with a fixed period. It costs nothing while nothing changes, yet
-// acts at the instant at which the real loop would notice a change: the first multiple of the
-// period after the wake-up.
+// Ticker models a loop that polls with a fixed period. It costs nothing while nothing changes, but
+// acts when the real loop would notice a change: at the first multiple of the period after the
+// wake-up.
 type Ticker struct {
 	p      *Process
 	period time.Duration
@@ -25,8 +25,8 @@ func (t *Ticker) Wait(why string) {
 	t.pass()
 }
 
-// Rest is Wait for a loop that needs nothing on its stack: body is its work at a poll, and the
-// caller returns after Rest.
+// Rest is Wait for a loop that needs nothing on its stack. body is its work at a poll, and the
+// caller must return after Rest.
 func (t *Ticker) Rest(why string, body func(*Process)) {
 	t.p.Rest(why, func(p *Process) {
 		p.woken = false
@@ -35,8 +35,8 @@ func (t *Ticker) Rest(why string, body func(*Process)) {
 	})
 }
 
-// WaitUntil is Wait that also makes a pass at the first poll at or after the given time, without a
-// Wake: for a retry that becomes due, or a deadline.
+// WaitUntil is Wait that also makes a pass at the first poll at or after the given time without a
+// Wake, for a retry that becomes due or a deadline.
 func (t *Ticker) WaitUntil(why string, at time.Duration) {
 	if !t.p.woken {
 		t.p.ParkUntil(why, at)

@@ -13,10 +13,10 @@ func (p *Process) Wake() {
 		p.k.makeReady(p)
 	case p.state == executing || p.defersWakes:
 		p.woken = true
-	} // a process that is about to run will see the change anyway
+	} // a process that is about to run will notice the change anyway
 }
 
-// Park gives way until the process is woken. why is its reason, for the report of a deadlock.
+// Park yields until the process is woken. why is the reason in the report of a deadlock.
 func (p *Process) Park(why string) {
 	if p.woken {
 		p.woken = false
@@ -27,34 +27,34 @@ func (p *Process) Park(why string) {
 	p.giveWay()
 }
 
-// Rest is Park for a process that will wait for long and needs nothing on its stack: it gives up
+// Rest is Park for a process that will wait for long and needs nothing on its stack. It releases
 // the stack, and runs body when it is woken. It must be the last call of the process before it
 // returns.
 func (p *Process) Rest(why string, body func(*Process)) {
 	p.why, p.body, p.resting, p.reacts = why, body, true, false
 }
 
-// React is Rest for a body that never gives way, such as an informer's. The body runs on the
-// kernel's own stack, and its end unwinds nothing.
+// React is Rest for a body that never yields, such as an informer's. The body runs on the kernel's
+// own stack, and its end unwinds nothing.
 func (p *Process) React(why string, body func(*Process)) {
 	p.Rest(why, body)
 	p.reacts = true
 }
 
-// GoOn makes a reacting process continue with body at once, which may give way. It must be the last
-// call of its body before it returns.
+// GoOn makes a reacting process continue immediately with body, which may yield. It must be the
+// last call of its body before it returns.
 func (p *Process) GoOn(body func(*Process)) {
 	p.body, p.resting, p.reacts, p.woken = body, true, false, true
 }
 
-// YieldTo is Yield for a reacting process, which continues with body. It must be the last call of
-// its body before it returns.
+// YieldTo is Yield for a reacting process, which then continues with body. It must be the last call
+// of its body before it returns.
 func (p *Process) YieldTo(body func(*Process), words ...string) {
 	p.body, p.resting = body, true
 	p.woken = !p.standsBack(words)
 }
 
-// rests reports whether a returned body wants to run later. It becomes ready at once if it was
+// rests reports whether a returned body will run again later. It becomes ready at once if it was
 // woken meanwhile.
 func (p *Process) rests() bool {
 	if !p.resting {
@@ -68,8 +68,8 @@ func (p *Process) rests() bool {
 	return true
 }
 
-// ParkUntil is Park with a limit in virtual time since the beginning of the run; it returns false
-// when the limit is reached.
+// ParkUntil is Park with a limit in virtual time since the start of the run. It returns false when
+// the limit is reached.
 func (p *Process) ParkUntil(why string, at time.Duration) bool {
 	return p.parkUntil(why, at, false)
 }
@@ -111,7 +111,7 @@ func (p *Process) WaitUntil(why string, at time.Duration, cond func() bool) bool
 // Park.
 func (p *Process) Sleep(d time.Duration) { p.sleep(d, false) }
 
-// Idle is Sleep for housekeeping: a run with nothing else left to do counts as quiet.
+// Idle is Sleep for housekeeping. A run with only housekeeping left counts as quiet.
 func (p *Process) Idle(d time.Duration) { p.sleep(d, true) }
 
 func (p *Process) sleep(d time.Duration, idle bool) {
@@ -126,8 +126,8 @@ func (p *Process) sleep(d time.Duration, idle bool) {
 	p.defersWakes = false
 }
 
-// IdleUntil parks until woken or until housekeeping is due at the given time since the beginning of
-// the run; false means that it is due.
+// IdleUntil parks until it is woken, or until housekeeping is due at the given time since the start
+// of the run. It returns false if housekeeping is due.
 func (p *Process) IdleUntil(why string, at time.Duration) bool {
 	return p.parkUntil(why, at, true)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Wait is the condition that a process waits for from an instant on. For is empty if it has ended,
-// or waits only until housekeeping is due.
+// Wait is the condition that a process waits for from an instant on. For is empty if the process
+// has ended, or waits only for housekeeping to be due.
 type Wait struct{ Process, For string }
 
 // waits follows the conditions that processes wait for.
@@ -16,8 +16,8 @@ type waits struct {
 	stirred []*Process // have run, begun or ended since the last report
 }
 
-// OnWaits calls changed, before the clock moves, with the waits that have changed since it last
-// moved; the first time with all of them. changed must change nothing.
+// OnWaits calls changed, before the clock moves, with the waits that have changed since the last
+// move. The first call has all of them. changed must not change anything.
 func (k *Kernel) OnWaits(changed func([]Wait)) {
 	k.waits = &waits{changed: changed}
 	for _, p := range k.alive() {
@@ -58,8 +58,8 @@ func (k *Kernel) ReportWaits() {
 // soon is the longest wait that is not reported: polls repeat.
 const soon = time.Second
 
-// waitsLong returns the condition that a process waits for; if it only sleeps until its next poll,
-// the one before.
+// waitsLong returns the condition for which a process waits. If the process only sleeps until its
+// next poll, it returns the previous condition.
 func (p *Process) waitsLong() string {
 	switch {
 	case p.state == ended, p.timer != nil && p.timer.idle:

@@ -1,6 +1,6 @@
 // Package legacy has the kinds of csi.storage.k8s.io/v1alpha1, which Kubernetes v1.13 had instead
-// of CSINode, and the conventions about them that the kubelet, the attach/detach controller and the
-// sidecars share.
+// of CSINode. It also has the conventions about them that the kubelet, the attach/detach controller
+// and the sidecars share.
 package legacy
 
 import (
@@ -16,20 +16,20 @@ import (
 
 // Options select the behaviour of a cluster of an old version. The zero value is the old default.
 type Options struct {
-	// CreateOnStartup makes kubelets older than v1.17 write their node's object when they start,
-	// and stay not Ready until it exists. L-START-2
+	// CreateOnStartup makes kubelets older than v1.17 write their node's object when they start.
+	// They are not Ready until it exists. L-START-2
 	CreateOnStartup bool
-	// AnnounceMigrated makes them list the drivers of migrated plugins, as not available, before
-	// these register. L-START-3
+	// AnnounceMigrated makes kubelets list the drivers of migrated plugins as unavailable before
+	// these drivers register. L-START-3
 	AnnounceMigrated bool
-	// NoBackoff makes the attach/detach controller poll for the object every 100 ms instead of the
-	// backoff of a failed operation, as v1.14 does. L-ADC-5
+	// NoBackoff makes the attach/detach controller poll for the object every 100 ms instead of
+	// backing off after a failed operation, as in v1.14. L-ADC-5
 	NoBackoff bool
-	// AttachOptional makes a CSIDriver without attachRequired mean a driver without attach, as was
-	// documented. L-OBJ-7
+	// AttachOptional makes a CSIDriver without attachRequired mean a driver without attaching, as
+	// in the documentation. L-OBJ-7
 	AttachOptional bool
-	// NoCRD omits the CustomResourceDefinitions: every write of a CSINodeInfo fails, and so does
-	// the registration. L-LIFE-8
+	// NoCRD omits the CustomResourceDefinitions. Then every write of a CSINodeInfo fails, and with
+	// it the registration. L-LIFE-8
 	NoCRD bool
 }
 
@@ -42,8 +42,8 @@ func (n *CSINodeInfo) Driver(name string) (DriverStatus, bool) {
 	return n.Status.Drivers[i], true
 }
 
-// AsCSINode converts the object to a CSINode, for consumers that ignore availability: only its
-// spec. L-ATT-1, L-PROV-1
+// AsCSINode converts the object to a CSINode for consumers that ignore availability. It converts
+// only the spec. L-ATT-1, L-PROV-1
 func (n *CSINodeInfo) AsCSINode() *storagev1.CSINode {
 	node := &storagev1.CSINode{ObjectMeta: n.ObjectMeta}
 	for _, d := range n.Spec.Drivers {
@@ -79,7 +79,7 @@ func FromCSIDriver(d *storagev1.CSIDriver) *CSIDriver {
 	return old
 }
 
-// nodeIDAnnotation has the node's id with each driver, as a JSON map.
+// nodeIDAnnotation has the node's ids, one per driver, as a JSON map.
 const nodeIDAnnotation = "csi.volume.kubernetes.io/nodeid"
 
 // NodeID returns the driver's id of a node in the Node's annotation. L-ATT-1
@@ -95,7 +95,7 @@ func NodeID(node *corev1.Node, driver string) (string, error) {
 	return id, nil
 }
 
-// Parts of the name of a node's resource that is an attach limit. L-NEXT-3
+// Parts of a node's resource name for an attach limit. L-NEXT-3
 const (
 	limitPrefix  = "attachable-volumes-csi-"
 	maxLimitName = 63

@@ -18,7 +18,7 @@ import (
 )
 
 // L-OBJ-6, L-OBJ-7, L-OBJ-8: the meaning of a v1alpha1 object. Without attachRequired the code
-// attached, but the documentation said that it does not.
+// attached, although the documentation says that it does not.
 func TestTheMeaningOfAV1alpha1CSIDriver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spec            legacy.CSIDriverSpec
@@ -43,7 +43,7 @@ func TestTheMeaningOfAV1alpha1CSIDriver(t *testing.T) {
 	}
 }
 
-// L-OBJ-6: of a later object only these two fields remain.
+// L-OBJ-6: only these two fields of a later object remain.
 func TestALaterCSIDriverLosesNewFields(t *testing.T) {
 	of := func(s storagev1.CSIDriverSpec) legacy.CSIDriverSpec {
 		return legacy.FromCSIDriver(&storagev1.CSIDriver{Spec: s}).Spec
@@ -69,7 +69,7 @@ func TestVolumesOfADriverWithoutAnObjectAreAttached(t *testing.T) {
 	assert.False(t, volume.MustAttachIn(c.World, "d"))
 }
 
-// L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status; the pattern of the mechanism
+// L-OBJ-2, L-OBJ-4: one write of a CSINodeInfo writes spec and status. The pattern of the mechanism
 // is not anchored.
 func TestACSINodeInfoIsWrittenAsAWhole(t *testing.T) {
 	s := kind.NewStore(store.Options{})

@@ -11,7 +11,7 @@ import (
 // GroupVersion is the group and version of the kinds. L-OBJ-1
 var GroupVersion = schema.GroupVersion{Group: "csi.storage.k8s.io", Version: "v1alpha1"}
 
-// CSINodeInfo lists the drivers of a node. Its name is the node's; both lists have one entry per
+// CSINodeInfo lists the drivers of a node. It has the node's name. Both lists have one entry per
 // driver. L-OBJ-3
 type CSINodeInfo struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -37,8 +37,8 @@ type CSINodeInfoStatus struct {
 	Drivers []DriverStatus `json:"drivers"`
 }
 
-// DriverStatus reports whether a driver is available, and whether it or the in-tree plugin that it
-// replaces handles the plugin's volumes.
+// DriverStatus reports whether a driver is available, and whether the driver or the in-tree plugin
+// that it replaces handles the plugin's volumes.
 type DriverStatus struct {
 	Name                  string    `json:"name"`
 	Available             bool      `json:"available"`

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// usesOfFiles are calls about a file that neither lookups nor changesOfFiles have.
+// usesOfFiles are calls about a file that are in neither lookups nor changesOfFiles.
 var usesOfFiles = append([]change{
 	{number: unix.SYS_STATFS, name: "statfs", of: fileNamed(0)},
 	{number: unix.SYS_FCHMODAT, name: chmod, of: fileAt(0, 1)},
@@ -22,8 +22,7 @@ const (
 	chown = "chown"
 )
 
-// failsBroken fails a waiting call if it uses a file system that is broken, and reports whether it
-// did.
+// failsBroken fails a waiting call if it uses a broken file system, and reports whether it did.
 func (c *changes) failsBroken(n *notification) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +71,8 @@ func (n *notification) callOnFiles() (change, bool) {
 	return c, c.name != "umount2" && c.name != "ioctl" && c.name != syncAll
 }
 
-// inPlainTerms is the name under which a call is shown: stat stands for all that look at a file.
+// inPlainTerms is the name under which a call is reported: stat represents all calls that look up a
+// file.
 func inPlainTerms(name string) string {
 	switch name {
 	case lookOpened:
@@ -105,7 +105,7 @@ func (b BrokenMounts) holds(n *notification, call, name string) bool {
 }
 
 // reaches reports whether a call about a file goes through the file system mounted at a path. Calls
-// that change a directory go through that of the directory.
+// that change a directory go through the directory's file system.
 func reaches(call, at, name string) bool {
 	switch call {
 	case "mkdir", "mknod", "symlink", "link", "rename", "unlink", "rmdir", removed:

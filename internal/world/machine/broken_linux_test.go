@@ -49,8 +49,8 @@ func TestAMountedFileSystemFailsUntilItIsUnmounted(t *testing.T) {
 	}
 }
 
-// failing runs commands in a directory in which v is mounted at m, and returns those that fail. The
-// file system at m fails with an error.
+// failing runs commands in a directory with v mounted at m, and returns those that fail. The file
+// system at m fails with an error.
 func failing(t *testing.T, m machine.Machine, fails syscall.Errno, commands []string) []string {
 	dir := m.ProgramPath(machine.KubeletDir)
 	script := `mkdir v m && echo a >v/f && mount -n --bind v m; while [ ! -e begin ]; do sleep 0.01; done; try() { (eval "$1") >/dev/null 2>&1 || echo "$1"; }`

@@ -11,8 +11,7 @@ import (
 )
 
 // A new process holds copies of csisim's open files until it executes its own program. Given that
-// csisim starts programs on other machines, a file that it has written is still not busy after the
-// write.
+// csisim starts programs on other machines, a file that it has written is not busy after the write.
 func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 	m, other := newNamespace(t), newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

@@ -5,15 +5,15 @@ import "golang.org/x/sys/unix"
 // architectures are the processors with known system calls.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// change is a system call that changes files. write(2) is not among them, since programs also write
-// to sockets with it: a write counts with the open call of its file.
+// change is a system call that changes files. write(2) is not among them, because programs also
+// write to sockets with it. A write counts with the open call of its file.
 type change struct {
 	number uint32
-	name   string // without its variants: one of SystemCalls
+	name   string // the name without variants: one of SystemCalls
 	of     spot   // the file that it changes
 	from   spot   // the source of the change; few calls have one
-	// The call changes something only if one of these bits is set in this argument. Without bits it
-	// always does.
+	// The call changes something only if one of these bits is set in this argument. If no bits are
+	// given, it always does.
 	argument int
 	bits     uint32
 	// If set, the call changes something only if the argument has one of these values.
@@ -60,8 +60,8 @@ const (
 	atArgument = 16
 )
 
-// changesFilter is a seccomp filter that notifies the listener before some calls, by the first
-// entry with the call's number, and allows all others.
+// changesFilter is a seccomp filter that notifies the listener before some calls. It uses the first
+// entry with the call's number, and allows all other calls.
 func changesFilter(arch uint32, calls []change) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}

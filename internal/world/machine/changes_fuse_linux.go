@@ -14,7 +14,7 @@ func (n *notification) mountsFUSE() bool {
 	switch n.number {
 	case unix.SYS_MOUNT:
 		return strings.HasPrefix(stringOf(int(n.pid), uintptr(n.args[2])), "fuse")
-	case unix.SYS_MOVE_MOUNT: // it may be one of fsopen(2)
+	case unix.SYS_MOVE_MOUNT: // it may be a mount by fsopen(2)
 		return n.servesFUSE()
 	}
 	return false
@@ -40,8 +40,8 @@ func (p *Process) hasThread(thread uint32) bool {
 	return unix.Access(fmt.Sprintf("/proc/%d/task/%d", p.pid, thread), unix.F_OK) == nil
 }
 
-// leftSession reports whether a thread is in another session than the program, as daemons are. A
-// daemon that ends stays in its session, also when it no longer serves a file system.
+// leftSession reports whether a thread is in another session than the program, like a daemon. A
+// daemon that stops serving a file system stays in its session.
 func (p *Process) leftSession(thread uint32) bool {
 	own, err := unix.Getsid(p.pid)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// changes observes each change that a program makes to a file, before it is made: the kernel
+// changes observes each change that a program makes to a file before it takes effect. The kernel
 // notifies a listener of seccomp(2) and waits for the response. It lasts as long as the program.
 type changes struct {
 	listener int
@@ -20,22 +20,23 @@ type changes struct {
 	lost     *lostFiles   // nil if there are none
 	lookups  bool         // calls that change nothing are seen, too
 
-	// fuse is set once the program or a child has mounted a FUSE file system: a look at a file may
-	// then need a daemon, and its calls are seen here, too.
+	// fuse is set when the program or a child has mounted a FUSE file system. A lookup of a file
+	// may then need a daemon, and the daemon's calls are observed, too.
 	fuse atomic.Bool
 	turn sync.Mutex // locked while a call is looked at
 
 	mu     sync.Mutex
 	hold   *Hold          // nil if the program is not to stop
-	inUse  *inUse         // nil if no mount is to count as in use
+	inUse  *inUse         // nil unless some mounts must count as in use
 	watch  *CallWatch     // nil if no watch is active
-	opened map[string]int // how often files were opened, by their paths; nil if that is not counted
+	opened map[string]int // how often files were opened, by path; nil if this is not counted
 }
 
 // inUse makes the program's mounts count as in use.
 type inUse struct {
 	refused bool // an unmount was refused
-	// The target of a lazy unmount, which succeeds while the mount is in use; empty if none.
+	// The target of a lazy unmount, which succeeds while the mount is in use; empty if there is
+	// none.
 	lazily string
 }
 
@@ -113,8 +114,8 @@ func (c *changes) serve() {
 	}
 }
 
-// respond allows, holds or refuses a call. It allows a call of a FUSE daemon at once if it looks at
-// another call: the look may need the daemon.
+// respond allows, holds or refuses a call. It immediately allows a call of a FUSE daemon if it
+// examines another call, because the examination may need the daemon.
 func (c *changes) respond(n *notification) {
 	if !c.turn.TryLock() {
 		if n.servesFUSE() {
@@ -161,8 +162,8 @@ func (c *changes) see(n *notification) {
 	}
 }
 
-// isOfDaemon reports whether a FUSE daemon that the program has started makes a call. It makes the
-// call for a container, which would wait as long as the call is held.
+// isOfDaemon reports whether a FUSE daemon that the program has started makes a call. Such a call
+// is for a container, which would wait while the call is held.
 func (c *changes) isOfDaemon(n *notification) bool {
 	var program *Process
 	switch {
@@ -184,7 +185,7 @@ func (c *changes) make(n *notification) {
 	c.goOn(n.id)
 }
 
-// show makes the watch decide on a call.
+// show passes a call to the watch, which decides on it.
 func (c *changes) show(n *notification) {
 	call := n.systemCall()
 	if call == nil {
@@ -206,15 +207,16 @@ func (c *changes) show(n *notification) {
 	}
 }
 
-// showWrite shows the watch the first write to a file that a call is about to create or truncate.
-// If the program must stop before that write, csisim creates or truncates the file in its place.
+// showWrite passes to the watch the first write to a file that a call is about to create or
+// truncate. If the program must stop before that write, csisim itself creates or truncates the
+// file.
 func (c *changes) showWrite(n *notification, call SystemCall) outcome {
 	call.Name, call.Makes = Write, false
 	outcome := c.watch.decide(call)
 	if outcome == waits {
 		file := fileOf(n)
 		defer file.close()
-		_ = file.begin() // if csisim cannot create it, nor can the program
+		_ = file.begin() // if csisim cannot create it, the program cannot either
 	}
 	return outcome
 }
@@ -300,8 +302,8 @@ func (c *changes) goOn(id uint64) {
 	c.answer(response{id: id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
 }
 
-// letGo releases a waiting call. If the program was killed, the call must not be made any more,
-// although a killed process may not have exited yet: it is refused, and so are calls of the
+// letGo releases a waiting call. If the program was killed, the call must not take effect, although
+// a killed process may not have exited yet. Therefore the call is refused, as are calls of the
 // program's children.
 func (c *changes) letGo(id uint64, of *Process) {
 	if of.hasEnded() {

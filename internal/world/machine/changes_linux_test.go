@@ -31,7 +31,8 @@ func followed(t *testing.T, m machine.Machine, script string) (p *machine.Proces
 	return p, func() { require.NoError(t, m.WriteFile(machine.KubeletDir+"/begin", nil, 0o600)) }
 }
 
-// files returns the files in the kubelet's directory that the script has made, with their contents.
+// files returns the files that the script has created in the kubelet's directory, with their
+// contents.
 func files(t *testing.T, m machine.Machine) (all string) {
 	entries, err := m.ReadDir(machine.KubeletDir)
 	require.NoError(t, err)
@@ -59,7 +60,7 @@ func TestAProgramThatIsKilledAfterSoManyChangesHasMadeThemAndNoMore(t *testing.T
 			3: "made state=old",
 			4: "made state=", // emptied, and not written again
 			5: "made state=new\nmore",
-			6: "made", // its content is in made
+			6: "made", // its content equals that of made
 		} {
 			p, begin := followed(t, m, script)
 			h := p.HoldAfter(after)

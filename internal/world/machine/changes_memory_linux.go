@@ -25,8 +25,8 @@ func stringOf(pid int, at uintptr) string {
 	return ""
 }
 
-// how reads the flags and the mode of openat2(2), which are in the program's memory. It returns
-// zeros if they cannot be read.
+// how reads the flags and the mode of openat2(2) from the program's memory. It returns zeros if
+// they cannot be read.
 func (n *notification) how() (flags, mode uint64) {
 	var how [16]byte
 	if read, err := memoryOf(int(n.pid), uintptr(n.args[2]), how[:]); err != nil || read < len(how) {

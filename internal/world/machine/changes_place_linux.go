@@ -11,7 +11,7 @@ import (
 type place struct {
 	dir  int // csisim's descriptor of the directory where the path starts; negative if unknown
 	path string
-	root bool // dir is the program's root: symlinks in the path do not leave it
+	root bool // dir is the program's root: symlinks in the path do not lead out of it
 }
 
 // placeOf returns the place that an argument of a waiting call names, relative to a directory of
@@ -56,7 +56,7 @@ func (n *notification) holdSpot(s spot) (int, error) {
 	return place.open(unix.O_PATH, 0)
 }
 
-// look describes the file at the place, and reports whether a mount lies on it. It returns nil if
+// look describes the file at the place, and reports whether a mount covers it. It returns nil if
 // there is none.
 func (p place) look() *unix.Statx_t {
 	fd, err := p.open(unix.O_PATH, 0)
@@ -97,7 +97,7 @@ type openedFile struct {
 	there       *unix.Statx_t // nil if the first look found no file
 }
 
-// look describes the file as the first look found it; it cannot change since, because the call
+// look describes the file as it was found first. It cannot have changed since, because the call
 // waits.
 func (f *openedFile) look() *unix.Statx_t {
 	if !f.looked {
@@ -106,7 +106,7 @@ func (f *openedFile) look() *unix.Statx_t {
 	return f.there
 }
 
-// fileOf returns the file that a waiting call is about to open; nil if it opens none.
+// fileOf returns the file that a waiting call is about to open; nil if there is none.
 func fileOf(n *notification) *openedFile {
 	from, path, flags, mode, is := n.openCall()
 	if !is {
@@ -115,15 +115,15 @@ func fileOf(n *notification) *openedFile {
 	return &openedFile{place: n.placeOf(from, path), flags: flags, mode: mode}
 }
 
-// weight returns how many changes the call counts as: none if the file exists and keeps its
-// content, two if the file begins empty and is filled later.
+// weight returns the number of changes for which the call counts: none if the file exists and keeps
+// its content, two if the file is initially empty and filled later.
 func (f *openedFile) weight() int {
 	there := f.look()
 	switch {
 	case there == nil && f.flags&unix.O_CREAT == 0:
 		return 0
 	case there == nil && f.flags&unix.O_EXCL != 0:
-		return 1 // csisim cannot create it first: the program would find it
+		return 1 // csisim cannot create it first, because the program would find it
 	case there == nil:
 		return 2
 	case there.Mode&unix.S_IFMT != unix.S_IFREG, f.flags&unix.O_TRUNC == 0, f.flags&unix.O_EXCL != 0:

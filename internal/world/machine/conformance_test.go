@@ -27,7 +27,7 @@ var kinds = []machineKind{
 	{"namespace", func(t *testing.T) machine.Machine { return newNamespace(t) }},
 }
 
-// symlinked are machines with a symlink to the kubelet's directory, of which callers see nothing.
+// symlinked are machines with a symlink to the kubelet's directory that callers cannot observe.
 var symlinked = []machineKind{
 	{"memory with a symlink", func(*testing.T) machine.Machine { return machine.NewMemoryWith("node-1", moved) }},
 	{"namespace with a symlink", func(t *testing.T) machine.Machine { return newLaidOut(t, moved) }},

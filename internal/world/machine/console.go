@@ -39,8 +39,8 @@ type attachment struct {
 	gone chan struct{}
 }
 
-// openConsole makes the streams of a program that is about to start. They end when the last copy of
-// the program's ends is closed.
+// openConsole creates the streams of a program that is about to start. They end when the last copy
+// of the program's ends is closed.
 func (p *Process) openConsole(cmd *exec.Cmd, c Command, log *lineLog) error {
 	k := &console{once: c.StdinOnce, log: log, ended: make(chan struct{})}
 	open := k.openPipes
@@ -168,13 +168,13 @@ func (k *console) detach(a *attachment) {
 
 // feed copies a client's input to the program, until either ends.
 func (k *console) feed(from io.Reader, last bool) {
-	_, _ = io.Copy(k.input, from) // a program that has ended reads no more
+	_, _ = io.Copy(k.input, from) // an ended program reads no more
 	if last && k.terminal == nil {
 		_ = k.input.Close() // also if the program has ended meanwhile
 	}
 }
 
-// expire ends the reading from a program that has ended, once no output comes any more: a child may
+// expire ends the reading from an ended program when no more output arrives, because a child may
 // still hold its streams.
 func (k *console) expire() {
 	for _, f := range k.from {
@@ -193,9 +193,9 @@ func (k *console) expire() {
 // ErrNotAttachable is returned for a program that writes its output to files.
 var ErrNotAttachable = errors.New("its output goes to a file: clients cannot attach")
 
-// Attach connects streams with those of the program: its output from now on, and its input, if it
-// was started with Stdin. It returns when the program's output has ended, when the streams cannot
-// be written to any more, or when ctx is done.
+// Attach connects streams to those of the program: its output from now on, and its input, if it was
+// started with Stdin. It returns when the program's output has ended, when writing to the streams
+// fails, or when ctx is done.
 func (p *Process) Attach(ctx context.Context, s Stdio) error {
 	k := p.console
 	if k == nil {

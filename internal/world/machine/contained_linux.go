@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
-// startContained starts a program from the calling thread, which is in the program's own root. The
+// startContained starts a program from the calling thread, which has the program's own root. The
 // program becomes process 1 of a new process namespace, or runs in that of another program or of
 // the machine. Children that the thread starts later are in the same process namespace.
 func (r *Root) startContained(cmd *exec.Cmd, id *identity, on *ownRoot) error {
@@ -64,7 +64,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 		return err
 	}
 	pid, err := reports.read(cmd.Path)
-	reports.close() // it ends now if it waits
+	reports.close() // it ends now if it was waiting
 	if as == nodeinit.Container {
 		cmd.Process = start.Process
 	} else {
@@ -83,7 +83,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 }
 
 // awaitChildren waits for all children of the calling thread, including those that were killed
-// before their numbers were known: the kernel keeps a process namespace while the exit status of
+// before their numbers were known. The kernel keeps a process namespace while the exit status of
 // one of its processes can still be read.
 func awaitChildren() {
 	for {
@@ -93,9 +93,9 @@ func awaitChildren() {
 	}
 }
 
-// forkOn starts a program of this machine from the calling thread, which is in a root of its own.
-// The program has the machine's root, since its libraries may be missing or different in the
-// thread's root. Its first descriptors are the files and the thread's root.
+// forkOn starts a program of this machine from the calling thread, which has another root. The
+// program has the machine's root, because its libraries may be missing or different in the thread's
+// root. Its first descriptors are the files and the thread's root.
 func forkOn(on *ownRoot, start *exec.Cmd, files ...*os.File) (err error) {
 	root, err := os.Open("/")
 	if err != nil {
@@ -121,14 +121,15 @@ func enterDir(dir *os.File) error {
 	return unix.Chroot(".")
 }
 
-// userOf returns the user of the root's program, and its missing privileges.
+// userOf returns the user of the root's program, and the privileges that it lacks.
 func (r *Root) userOf(id *identity) nodeinit.ContainerUser {
 	return nodeinit.ContainerUser{
 		UID: id.uid, GID: id.gid, Groups: id.groups, One: id.oneUser, Dropped: r.dropped(), NoNewPrivileges: r.NoNewPrivileges, Keys: r.Privileged,
 	}
 }
 
-// reports is a socket on which a program that is to become a container's reports its progress.
+// reports is a socket on which a program reports its progress while it becomes a container's
+// program.
 type reports struct {
 	socket int
 	sent   *os.File
@@ -153,8 +154,8 @@ func (r *reports) close() {
 }
 
 // read returns when the program has become the container's, or an error if it failed. pid is the
-// program's number outside its process namespace, taken from the sender of its report. The calling
-// thread's children are in that namespace from then on.
+// program's number outside its process namespace, taken from the sender of its report. From then
+// on, the calling thread's children are in that namespace.
 func (r *reports) read(path string) (pid int, err error) {
 	_ = r.sent.Close() // otherwise the end could not be read
 	for {

@@ -12,8 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// processes is a script that prints the command lines of all processes that it sees, by their
-// numbers.
+// processes is a script that prints the command lines of all visible processes, by their numbers.
 const processes = `for p in /proc/[0-9]*; do read -r line <$p/comm && echo ${p#/proc/} $line; done`
 
 func TestAContainerIsProcessOneOfItsOwn(t *testing.T) {
@@ -41,7 +40,7 @@ func TestACommandBesideAContainerSeesItsProcesses(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// As in a cluster: a signal that process 1 does not handle does nothing to it, but for SIGKILL.
+// As in a cluster, process 1 ignores a signal that it does not handle, except SIGKILL.
 func TestAContainerEndsWithAllThatItHasStarted(t *testing.T) {
 	m, dir := ownProcesses(t), image(t)
 	deaf, err := m.Start(inRoot(machine.Root{Dir: dir}, "(while :; do :; done) & (while :; do :; done)"))
@@ -66,8 +65,8 @@ func TestAContainerEndsWithAllThatItHasStarted(t *testing.T) {
 	assert.Equal(t, 7, ready.ExitCode())
 }
 
-// shareProcessNamespace: a program without a path holds the namespace, as the pause container of a
-// pod does.
+// shareProcessNamespace: a program without a path holds the namespace, like the pause container of
+// a pod.
 func TestContainersShareTheProcessesOfAnother(t *testing.T) {
 	m, dir := ownProcesses(t), image(t)
 	hold := inRoot(machine.Root{Dir: dir}, "")

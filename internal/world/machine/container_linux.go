@@ -114,7 +114,7 @@ func (d *Disk) share(dirs []string) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range table { // it is no mount of a driver
+		for _, m := range table { // it is not a mount of a driver
 			if m.Mountpoint == dir && d.own.base[m.ID] == "" {
 				d.own.base[m.ID] = dir
 				break
@@ -133,8 +133,8 @@ func (r *ownRoot) keeps(further []string) func(name string) bool {
 	}
 }
 
-// empty removes the files of a container that has ended, and returns their names. It does nothing
-// for a nil root.
+// empty removes the files of a finished container, and returns their names. It does nothing for a
+// nil root.
 func (r *ownRoot) empty(kept func(name string) bool) (written []string, err error) {
 	if r == nil || r.layers == nil {
 		return nil, nil
@@ -161,7 +161,8 @@ func (r *ownRoot) empty(kept func(name string) bool) (written []string, err erro
 	return written, nil
 }
 
-// furnish records the files that were made before the first program: containers have them, too.
+// furnish records the files that were created before the first program, because containers contain
+// them, too.
 func (r *ownRoot) furnish() error {
 	r.furnished = nil
 	made, _, err := r.layers.wroteBut(r.keeps(nil))
@@ -171,7 +172,7 @@ func (r *ownRoot) furnish() error {
 	return err
 }
 
-// carry copies the mounts of the machine that a container has, too: all except the layers and the
+// carry copies the mounts of the machine that a container shares: all except the layers and the
 // places. It adds the directories in keeps.
 func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 	table, err := d.mountTable()
@@ -207,7 +208,7 @@ func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 // carriedPoints returns the mount points of the machine, except for those of the layers that
 // protect the host.
 func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
-	own := map[string]bool{"/": true} // mounted twice: the directory, and its layer
+	own := map[string]bool{"/": true} // mounted twice: as the directory and as its layer
 	for _, dir := range slices.Concat(r.layers.covered, r.layers.hiddenPlaces) {
 		own[dir] = dir != r.layout.real()
 	}
@@ -223,7 +224,7 @@ func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
 	return points
 }
 
-// joinContainer gives the calling OS thread the root in a mount namespace of its own, with a
+// joinContainer gives the calling OS thread the root in a separate mount namespace, with a
 // command's volumes and some trees of the machine's root.
 func (r *ownRoot) joinContainer(c Command, of *ownRoot, trees []carried) error {
 	if err := of.nameHost(c.Hostname); err != nil {
@@ -289,8 +290,8 @@ func (t carried) attach() error {
 	return err
 }
 
-// isDeleted reports whether the file at the root of a tree was deleted since: such a tree cannot be
-// mounted. The host deletes temporary files at any time.
+// isDeleted reports whether the file at the root of a tree was deleted since, because such a tree
+// cannot be mounted. The host deletes temporary files at any time.
 func (t carried) isDeleted() bool {
 	var stat unix.Stat_t
 	return unix.Fstat(int(t.tree.Fd()), &stat) == nil && stat.Nlink == 0
@@ -304,9 +305,8 @@ func closeTrees(trees []carried) {
 	}
 }
 
-// wroteBut lists the files and directories that programs have made or changed in the layers and
-// places, except for those that are kept. It also reports whether anything changed, including
-// removals.
+// wroteBut lists the files and directories that programs have created or changed in the layers and
+// places, except those that are kept. It also reports whether anything changed, including removals.
 func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty bool, err error) {
 	for _, tree := range l.trees() {
 		err := filepath.WalkDir(tree.real, func(p string, e fs.DirEntry, err error) error {
@@ -333,7 +333,7 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 				return nil
 			}
 			if e.IsDir() && isDir(name) {
-				return nil // a copied-up directory, made for a file below it
+				return nil // a copied-up directory, for a file below it
 			}
 			dirty = true
 			if len(written) < mostWritten && !isWhiteout(e) {
@@ -351,10 +351,10 @@ func (l *layers) wroteBut(kept func(name string) bool) (written []string, dirty 
 // mostWritten bounds how many lost files of a container are remembered.
 const mostWritten = 1000
 
-// tree is a directory with files that programs wrote, and its path in their root.
+// tree is a directory with files that programs wrote, and the directory's path in their root.
 type tree struct {
 	real, at string
-	opened   bool // it has the host's entries, too, shown by other mounts
+	opened   bool // it also has the host's entries, shown by other mounts
 }
 
 // trees returns the upper directories of the layers, the places that hide the host's, and the
@@ -385,8 +385,7 @@ func (l *layers) uppers() (trees []tree) {
 	return trees
 }
 
-// leads reports whether a directory is an ancestor of a place, or of a shared directory of the
-// host.
+// leads reports whether a directory is an ancestor of a place or of a shared host directory.
 func (l *layers) leads(name string) bool {
 	to := func(dir string) bool { return strings.HasPrefix(dir, name+"/") }
 	return slices.ContainsFunc(l.layout.places(), to) || slices.ContainsFunc(l.through, to) || slices.ContainsFunc(kept, func(dir string) bool { return dir == name || to(dir) })

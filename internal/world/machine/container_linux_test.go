@@ -31,8 +31,8 @@ func instance(t *testing.T, m *machine.Disk, before *machine.Process, script str
 }
 
 // Given a container that has written to many places, when it is restarted, then it finds the host's
-// content, the kubelet's directory, and the directories that are shared or kept. All other files
-// are lost, also at the next restart.
+// content, the kubelet's directory, and the shared or kept directories. All other files are lost,
+// also at the next restart.
 func TestARestartedContainerHasAFreshRoot(t *testing.T) {
 	needRoot(t)
 	host, through := shortDir(t), shortDir(t)
@@ -76,7 +76,7 @@ func TestAFileThatTheHostDeletesIsNotCarriedIntoAContainer(t *testing.T) {
 }
 
 // Given a restarted container, when it mounts below the kubelet's directory, then the node sees
-// that mount; when it mounts elsewhere, no other program does.
+// that mount. When it mounts elsewhere, no other program sees the mount.
 func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)
@@ -95,8 +95,8 @@ func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 }
 
 // Given a container with volumes below the kubelet's directory, when it mounts there, then the
-// mount reaches the node if the volume is shared; when the node mounts there, the container sees it
-// unless the volume is private.
+// mount propagates to the node if the volume is shared. When the node mounts there, the container
+// sees the mount unless the volume is private.
 func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
 	needRoot(t)
 	const dir, kept = machine.KubeletDir + "/v", "/csi-data-dir/kept"

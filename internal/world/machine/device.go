@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// Devices is a machine with block devices that can be read and written in part. A regular file
-// stands in for a device where there are none.
+// Devices is a machine with block devices, parts of which can be read and written. A regular file
+// replaces a device where there are none.
 type Devices interface {
 	// ReadStart returns the first n bytes of a device, fewer if it is smaller.
 	ReadStart(path string, n int) ([]byte, error)
@@ -20,10 +20,10 @@ type Devices interface {
 	// KeepOpen opens a device until LetGo or a power-off, even if programs end meanwhile. A mount
 	// at the path cannot be unmounted until then. A second call has no effect.
 	KeepOpen(path string) error
-	// LetGo closes the device that KeepOpen has opened; without one it does nothing.
+	// LetGo closes the device that KeepOpen has opened; if there is none it does nothing.
 	LetGo(path string) error
-	// IsHeld reports whether a device is opened exclusively, as by a mount. A missing file, or one
-	// that is no device, is not held.
+	// IsHeld reports whether a device is opened exclusively, as by a mount. A missing file, or a
+	// file that is not a device, is not held.
 	IsHeld(path string) (bool, error)
 }
 
@@ -35,7 +35,7 @@ var (
 // ReadStart returns the first bytes of a device.
 func (d *Disk) ReadStart(p string, n int) ([]byte, error) { return d.ReadPart(p, 0, n) }
 
-// ReadPart returns n bytes of a device from an offset on, fewer if it ends before.
+// ReadPart returns n bytes of a device from an offset on, or fewer if the device ends before.
 func (d *Disk) ReadPart(p string, offset int64, n int) (data []byte, err error) {
 	err = d.look(func() error {
 		f, err := openDevice(d.within(p), os.O_RDONLY)
@@ -91,7 +91,7 @@ func (d *Disk) WritePart(p string, offset int64, data []byte) error {
 	})
 }
 
-// openDevice opens a block device, or a file that stands for one. It does not wait for a FIFO.
+// openDevice opens a block device, or a file that replaces one. It does not wait for a FIFO.
 func openDevice(name string, flags int) (*os.File, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() && (info.Mode()&fs.ModeDevice == 0 || info.Mode()&fs.ModeCharDevice != 0) {
@@ -127,7 +127,7 @@ func (m *Memory) WriteStart(p string, data []byte) error {
 }
 
 // KeepOpen opens a device. csisim keeps the descriptor itself. A real kubelet keeps a loop device
-// open instead, but loop devices are scarce, and drivers need them.
+// open instead. But loop devices are scarce, and drivers need them.
 func (d *Disk) KeepOpen(p string) error {
 	if d.kept[p] != nil {
 		return nil
@@ -219,7 +219,7 @@ func (m *Memory) isBusy(of *mount) bool {
 	return false
 }
 
-// IsHeld reports whether the file at path, which stands for a device, is held.
+// IsHeld reports whether the file at path, which replaces a device, is held.
 func (m *Memory) IsHeld(p string) (held bool, err error) {
 	err = m.change(func() error {
 		if at, err := m.follow(p); err == nil {
@@ -230,7 +230,7 @@ func (m *Memory) IsHeld(p string) (held bool, err error) {
 	return held, err
 }
 
-// Hold opens the file at path, which stands for a device, exclusively.
+// Hold exclusively opens the file at path, which replaces a device.
 func (m *Memory) Hold(p string) (release func(), err error) {
 	err = m.change(func() error {
 		at, err := m.follow(p)

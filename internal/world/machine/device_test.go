@@ -36,7 +36,7 @@ func TestTheStartOfADeviceIsReadAndWritten(t *testing.T) {
 	})
 }
 
-// The length of a file that stands for a device is not its size.
+// A file that replaces a device has a size that differs from the file's length.
 func TestTheSizeOfABlockDeviceIsKnown(t *testing.T) {
 	d, err := machine.NewDisk("node-a", t.TempDir())
 	require.NoError(t, err)

@@ -14,22 +14,22 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Disk is a machine with a tree in a directory of the host: real files, real sockets, real programs
-// and, if the user may mount, real mounts. It is either in csisim's mount namespace or has its own,
+// Disk is a machine with a tree in a directory of the host. It has real files, sockets and programs
+// and, if the user may mount, real mounts. It is either in csisim's mount namespace or has its own:
 // see NewNamespace.
 //
-// The kubelet's directory is the directory "kubelet" there, separate so that socket paths stay
-// short; it is not listed in the directory above. /dev, /proc and /sys are those of the host. All
-// other paths are below "fs". In a namespace all of the node's own files are in memory; see
+// The kubelet's directory is the directory "kubelet" there. It is separate so that socket paths
+// stay short, and is not listed in the directory above. /dev, /proc and /sys are those of the host.
+// All other paths are below "fs". In a namespace all of the node's own files are in memory: see
 // ownRoot.
 type Disk struct {
 	name   string
 	dir    string   // on the host, absolute and without symlinks
 	host   bool     // its tree is the host's own
-	own    *ownRoot // the root in a mount namespace of its own; nil without one
+	own    *ownRoot // the root in a separate mount namespace; nil if there is none
 	layout Layout
 	net    *Network // the network of its process 1; nil for csisim's own
-	// thread is in the namespace; nil without one.
+	// thread is in the namespace; nil if there is none.
 	thread *thread
 	table  mountTable
 	seen   mountsSeen
@@ -38,7 +38,7 @@ type Disk struct {
 	programs   []*Process
 	launched   bool // some program was started since the last power-off
 	ownDirs    []string
-	containers []*ownRoot // roots that programs have, or had
+	containers []*ownRoot // current and former roots of programs
 	listeners  []*diskListener
 	watches    []*diskWatch
 
@@ -47,7 +47,7 @@ type Disk struct {
 
 	unsynced *unsynced
 	loops    loopDevices
-	lost     int // how many files the last power-off has truncated
+	lost     int // the number of files that the last power-off has truncated
 
 	lossSeen func(how string) // of OnLoss
 	// Paths that Written does not list, since they existed before the programs.
@@ -58,11 +58,11 @@ type Disk struct {
 
 var _ Machine = (*Disk)(nil)
 
-// NewDisk makes a machine in dir, which it makes if it is missing. Its mounts are
-// visible on the host.
+// NewDisk creates a machine in dir, which it creates if it is missing. Its mounts are visible on
+// the host.
 func NewDisk(name, dir string) (*Disk, error) { return NewDiskWith(name, dir, Layout{}) }
 
-// NewDiskWith is NewDisk for a machine with another layout. Programs do not find its symlink.
+// NewDiskWith is NewDisk for a machine with another layout. Programs do not see its symlink.
 func NewDiskWith(name, dir string, l Layout) (*Disk, error) {
 	d := &Disk{name: name, layout: l}
 	if err := d.settle(dir, "kubelet", "fs/var/lib"); err != nil {
@@ -90,7 +90,7 @@ func (d *Disk) settle(dir string, within ...string) error {
 // Name returns the name of the node.
 func (d *Disk) Name() string { return d.name }
 
-// Layout says where the kubelet's directory is.
+// Layout returns the place of the kubelet's directory.
 func (d *Disk) Layout() Layout { return d.layout }
 
 // kubelet returns the host directory that is the kubelet's directory on the node.
@@ -129,8 +129,8 @@ func (d *Disk) Path(p string) string {
 	return strings.TrimSuffix(d.rest()+p, "/")
 }
 
-// NodePath returns the node path of a host path. A path outside the node is not changed, except
-// that a path of the machine's thread is a node path already.
+// NodePath returns the node path of a host path. A path outside the node does not change. A path of
+// the machine's thread is already a node path and does not change either.
 func (d *Disk) NodePath(real string) string {
 	if below, ok := cutDir(real, d.kubelet()); ok {
 		return d.layout.KubeletDir() + below
@@ -184,7 +184,8 @@ func (d *Disk) PowerOff() error {
 // disk.
 func (d *Disk) ClockMoved(now time.Duration) { d.unsynced.moved(now) }
 
-// Lost returns how many files the last power-off has truncated, since programs had not synced them.
+// Lost returns the number of files that the last power-off has truncated because programs had not
+// synced them.
 func (d *Disk) Lost() int { return d.lost }
 
 // Close powers off, ends the machine's thread and with it its mount namespace, and
@@ -235,7 +236,7 @@ func (d *Disk) ProgramPath(p string) string {
 	return d.Path(p)
 }
 
-// MountsAt counts the mounts at path, one above the other; a missing path has none.
+// MountsAt counts the stacked mounts at path. A missing path has none.
 func (d *Disk) MountsAt(path string) (n int, err error) {
 	if mounted, err := d.IsMountPoint(path); errors.Is(err, fs.ErrNotExist) || err == nil && !mounted {
 		return 0, nil // the whole table need not be listed
@@ -255,8 +256,8 @@ func (d *Disk) mountsAt(path string) (at []Mount, err error) {
 	return at, err
 }
 
-// KeepOnNode makes a directory one of the node itself, like those that containers keep: Written
-// does not list changes in it.
+// KeepOnNode assigns a directory to the node itself, like the directories that containers keep.
+// Written does not list changes in it.
 func (d *Disk) KeepOnNode(dir string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

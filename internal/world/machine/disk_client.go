@@ -16,10 +16,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// diskConn is a gRPC client of a unix socket. It behaves like one that dials for every call, as the
-// kubelet does (K-RPC-2): it drops a failed connection, and the next call dials again at once
-// instead of waiting for a back-off. The next call also dials again if the socket at the path was
-// replaced or removed.
+// diskConn is a gRPC client of a unix socket. It behaves like a client that dials for every call,
+// as the kubelet does (K-RPC-2). It drops a failed connection, and the next call immediately dials
+// again instead of waiting for a back-off. The next call also dials again if the socket at the path
+// was replaced or removed.
 type diskConn struct {
 	d    *Disk
 	path string
@@ -27,7 +27,7 @@ type diskConn struct {
 	mu     sync.Mutex
 	conn   *grpc.ClientConn
 	socket fs.FileInfo        // the socket that conn is connected to; nil before the first call
-	former []*grpc.ClientConn // calls may still be under way on them
+	former []*grpc.ClientConn // calls may still be in progress on them
 }
 
 // DialSocket returns a client of the server at path.
@@ -100,7 +100,7 @@ func (c *diskConn) current() (*grpc.ClientConn, error) {
 }
 
 // socketAt returns the socket at a path. It is nil if there is none; dialling then returns the
-// error. Since it runs before each call, it does not use the machine's thread.
+// error. It runs before each call, so it does not use the machine's thread.
 func (d *Disk) socketAt(p string) (is fs.FileInfo) {
 	if d.own != nil {
 		var err error
@@ -131,6 +131,6 @@ func (c *diskConn) judge(used *grpc.ClientConn, err error) error {
 		return err
 	}
 	c.conn = fresh
-	_ = used.Close() // fails only if it is closed already
+	_ = used.Close() // fails only if it is already closed
 	return err
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// compareAround compares the directories that lead to a host path, and all known paths below it.
+// compareAround compares the directories on the way to a host path, and all known paths below it.
 func (w *diskWatch) compareAround(real string) {
 	for at := w.root; at != real; {
 		below, ok := cutDir(real, at)
@@ -27,7 +27,7 @@ func (w *diskWatch) compareAround(real string) {
 }
 
 // compare reports the difference between the known state of a path and its current state. If
-// another file is there now, the known one counts as removed only where a removal was seen: a
+// another file is there now, the known one counts as removed only if its removal was observed: a
 // rename over a socket is a creation (K-REG-3).
 func (w *diskWatch) compare(real string, removalSeen bool) {
 	was, known := w.known[real]
@@ -44,7 +44,7 @@ func (w *diskWatch) compare(real string, removalSeen bool) {
 	w.known[real] = is
 	w.report(Created, real, is)
 	if is.dir {
-		_ = w.notify.Add(real) // fails only if it vanished, which its parent reports
+		_ = w.notify.Add(real) // fails only if it vanished, and its parent reports that
 		w.compareEntries(real)
 	}
 }
@@ -52,7 +52,7 @@ func (w *diskWatch) compare(real string, removalSeen bool) {
 func (w *diskWatch) compareEntries(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // it vanished, which its parent reports
+		return // it vanished, and its parent reports that
 	}
 	for _, e := range entries {
 		w.compare(filepath.Join(dir, e.Name()), false)
@@ -77,7 +77,7 @@ func (w *diskWatch) knownBelow(dir string) []string {
 	return names
 }
 
-// postOrder sorts siblings by name, and a directory after all of its entries.
+// postOrder sorts siblings by name. A directory comes after all of its entries.
 func postOrder(a, b string) int {
 	x, y := components(a), components(b)
 	for i := range min(len(x), len(y)) {

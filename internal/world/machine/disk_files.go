@@ -13,9 +13,9 @@ import (
 // look runs a function that makes and removes nothing.
 func (d *Disk) look(f func() error) error { return d.nodeError(d.do(f)) }
 
-// change runs a function that changes the path real, which is a path of the machine's thread, and
-// reports the changes to the watches, even if it fails half way. It locks the watches meanwhile, so
-// that this call reports the changes and not their goroutines.
+// change runs a function that changes the path real, which is a path of the machine's thread. It
+// reports the changes to the watches, even if the function fails half way. Meanwhile it locks the
+// watches, so that this call reports the changes, not the watches' goroutines.
 func (d *Disk) change(real string, f func() error) error {
 	d.mu.Lock()
 	watches := slices.Clone(d.watches)
@@ -45,7 +45,7 @@ func (d *Disk) change(real string, f func() error) error {
 	return err
 }
 
-// Mkdir makes one directory.
+// Mkdir creates one directory.
 func (d *Disk) Mkdir(p string, perm fs.FileMode) error {
 	real := d.within(p)
 	return d.change(real, func() error { return os.Mkdir(real, perm) })
@@ -123,8 +123,8 @@ func (d *Disk) Symlink(target, link string) error {
 	return d.change(real, func() error { return os.Symlink(target, real) })
 }
 
-// Relink makes link point to target, even if link is already a symlink: it makes the new one as
-// link_tmp, and renames it to link.
+// Relink makes link point to target, even if link is already a symlink. It creates the new symlink
+// as link_tmp, and renames it to link.
 func (d *Disk) Relink(target, link string) error {
 	if filepath.IsAbs(target) {
 		target = d.ProgramPath(target)

@@ -26,7 +26,7 @@ func bind(source, target string, readOnly bool) error {
 	if !readOnly {
 		return unix.Mount(source, target, "", unix.MS_BIND, "")
 	}
-	// Make the copy read-only before mounting it: a later change would affect only this mount
+	// Make the copy read-only before mounting it. A later change would affect only this mount
 	// namespace, not the namespaces to which the mount propagates.
 	tree, err := unix.OpenTree(unix.AT_FDCWD, source, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
@@ -51,8 +51,8 @@ func (d *Disk) Unmount(target string) error {
 // IsMountPoint reports whether a mount lies at path.
 func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 	err = d.look(func() error {
-		// The kernel's answer is exact for bind mounts too, unlike a comparison
-		// of device numbers, and needs no search of the mount table.
+		// Unlike a comparison of device numbers, the kernel's answer is also exact for bind mounts,
+		// and it needs no search of the mount table.
 		var stat unix.Statx_t
 		if err := unix.Statx(unix.AT_FDCWD, d.within(p), 0, unix.STATX_TYPE, &stat); err != nil {
 			return &fs.PathError{Op: "stat", Path: d.within(p), Err: err}
@@ -64,8 +64,8 @@ func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 }
 
 // Mounts lists the mounts in the node's own tree, sorted by target. In a namespace it lists all
-// mounts that were made since the start, and mounts that running programs made in their own
-// namespaces. It returns the same slice as long as nothing changes.
+// mounts since the start, and mounts that running programs made in their own namespaces. It returns
+// the same slice as long as nothing changes.
 func (d *Disk) Mounts() ([]Mount, error) {
 	err := d.watchMounts()
 	return d.seen.mounts, err
@@ -87,7 +87,7 @@ func (d *Disk) watchMounts() error {
 	}
 	tables := []programTable{{nil, table}}
 	for _, p := range d.running() {
-		// A program that is ending has no table any more.
+		// An exiting program has no table any more.
 		if its, err := p.mountTable(); d.own != nil && err == nil {
 			tables = append(tables, programTable{p, its})
 		}
@@ -98,13 +98,14 @@ func (d *Disk) watchMounts() error {
 	return nil
 }
 
-// programTable is the table of a program's namespace, or of the node's if the program has none.
+// programTable is the table of a program's namespace; for a program without a namespace, it is the
+// node's.
 type programTable struct {
 	program *Process
 	table   []*mountinfo.Info
 }
 
-// mountsSeen holds the mounts that were last returned, and the tables that they were read from.
+// mountsSeen holds the mounts of the last call, and the tables from which they were read.
 type mountsSeen struct {
 	tables  []programTable
 	mounts  []Mount
@@ -138,7 +139,7 @@ func (d *Disk) nodeMounts(table []*mountinfo.Info) (mounts []Mount) {
 	return mounts
 }
 
-// mountsOf returns the mounts that a program made in its own namespace only.
+// mountsOf returns the mounts that a program made only in its own namespace.
 func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 	for _, entry := range table {
 		if p.base[entry.ID] == "" && !isWithin(entry.Mountpoint, d.layout.real()) {
@@ -151,7 +152,7 @@ func (d *Disk) mountsOf(p *Process, table []*mountinfo.Info) (mounts []Mount) {
 }
 
 // missing returns the mounts that the program found at its start and that are no longer in its
-// table, the kubelet's directory first.
+// table. The kubelet's directory comes first.
 func (p *Process) missing(table []*mountinfo.Info, l Layout) (missing []Missing) {
 	now := pointsOf(table)
 	for _, id := range slices.Sorted(maps.Keys(p.base)) {
@@ -173,7 +174,7 @@ func (p *Process) mountTable() ([]*mountinfo.Info, error) {
 	return p.mounts.of(p.parent)
 }
 
-// keepBase records the mounts that the program finds at its start.
+// keepBase records the mounts that exist when the program starts.
 func (p *Process) keepBase() error {
 	table, err := p.mountTable()
 	if err != nil {
@@ -206,8 +207,7 @@ func pointsOf(table []*mountinfo.Info) map[int]string {
 	return points
 }
 
-// References lists the other mounts in the node's own tree of the same file or directory of the
-// same file system.
+// References lists the node's other mounts of the same file or directory of the same file system.
 func (d *Disk) References(path string) ([]string, error) {
 	table, err := d.mountTable()
 	if err != nil {
@@ -262,8 +262,8 @@ func (d *Disk) describe(entry *mountinfo.Info, table []*mountinfo.Info) Mount {
 	}
 }
 
-// rootPath returns the node path of the directory or file that a mount shows. The mount table
-// counts from the root of the file system, which is mounted elsewhere on the host.
+// rootPath returns the node path of the directory or file that a mount shows. Paths in the mount
+// table start at the root of the file system, which is mounted elsewhere on the host.
 func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	if d.own != nil {
 		return d.layout.named(rootOf(entry, table, d.own.base))
@@ -280,8 +280,8 @@ func (d *Disk) rootPath(entry *mountinfo.Info, table []*mountinfo.Info) string {
 	return entry.Root
 }
 
-// unmountAll drops all mounts in the tree, the latest first. All programs are dead by then; a mount
-// that is still busy is detached lazily.
+// unmountAll drops all mounts in the tree, the latest first. All programs have exited by then. A
+// mount that is still busy is detached lazily.
 func (d *Disk) unmountAll() error {
 	table, err := d.mountTable()
 	if errors.Is(err, errStopped) {

@@ -40,7 +40,8 @@ func (d *Disk) BindSocket(p string, services ...Service) (Listener, error) {
 	return l, nil
 }
 
-// listen makes the socket and serves at once: a process that sees the socket may call it.
+// listen creates the socket and serves immediately, because a process that sees the socket may call
+// it.
 func (l *diskListener) listen() error {
 	if len(l.real) > maxSocketPath {
 		return &SocketPathError{Path: l.real}
@@ -52,7 +53,7 @@ func (l *diskListener) listen() error {
 	socket.SetUnlinkOnClose(false) // the file may be visible only to the machine's thread
 	go func() {
 		defer close(l.served)
-		_ = l.server.Serve(socket) // stop closes the socket, which ends it
+		_ = l.server.Serve(socket) // stop closes the socket, which ends this goroutine
 	}()
 	return nil
 }
@@ -71,7 +72,7 @@ func (l *diskListener) Close() error {
 	return err
 }
 
-// Abandon ends the server and leaves its socket file.
+// Abandon ends the server and keeps its socket file.
 func (l *diskListener) Abandon() {
 	l.forget()
 	l.end()
@@ -90,7 +91,7 @@ func (l *diskListener) forget() {
 	l.d.listeners = slices.DeleteFunc(l.d.listeners, func(other *diskListener) bool { return other == l })
 }
 
-// dial connects to a socket; its errors have the node's path.
+// dial connects to a socket. Its errors contain the node's path.
 func (d *Disk) dial(ctx context.Context, p string) (conn net.Conn, err error) {
 	real := d.within(p)
 	if len(real) > maxSocketPath {

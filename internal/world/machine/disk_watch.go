@@ -11,9 +11,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// diskWatch follows a directory tree. After every change through the machine and every inotify
-// event of other changes, it compares the existing files with the reported ones, so that it reports
-// each creation once.
+// diskWatch follows a directory tree. After every change through the machine, and after every
+// inotify event of other changes, it compares the existing files to the reported ones. Thus it
+// reports each creation once.
 type diskWatch struct {
 	d       *Disk
 	root    string // on the host, without symlinks
@@ -28,9 +28,9 @@ type diskWatch struct {
 	stopped    bool
 }
 
-// Watch reports files that appear and disappear below dir: changes made through the machine before
-// the call that makes them returns, other changes from a goroutine of the watch. While that
-// goroutine is in a callback, it delivers both, so that callbacks never overlap.
+// Watch reports files that appear and disappear below dir. It reports changes through the machine
+// before the call that makes them returns, and other changes from a goroutine of the watch. While
+// that goroutine is in a callback, it delivers both kinds, so that callbacks never overlap.
 func (d *Disk) Watch(dir string, onEvent func(Event)) (stop func(), err error) {
 	w := &diskWatch{d: d, path: path.Clean(dir), onEvent: onEvent, known: map[string]entry{}}
 	if w.notify, err = fsnotify.NewWatcher(); err != nil {
@@ -86,7 +86,8 @@ func (w *diskWatch) follow() {
 	}
 }
 
-// update compares where the machine's mounts are visible, and delivers the differences.
+// update compares the paths at which the machine's mounts are visible, and delivers the
+// differences.
 func (w *diskWatch) update(compare func()) {
 	w.mu.Lock()
 	_ = w.d.do(func() error { compare(); return nil }) // a closed machine has no changes
@@ -103,9 +104,9 @@ func (w *diskWatch) deliver() {
 	}
 }
 
-// claim reports whether its caller, which holds the lock, must drain the queue: only one goroutine
-// does at a time. It claims nothing if the queue is empty, since a change made elsewhere at that
-// moment would wait for it.
+// claim reports whether its caller, which holds the lock, must drain the queue. Only one goroutine
+// does this at a time. It claims nothing if the queue is empty, because a simultaneous change
+// elsewhere would wait for it.
 func (w *diskWatch) claim() bool {
 	if w.delivering || len(w.queue) == 0 {
 		return false
@@ -115,7 +116,7 @@ func (w *diskWatch) claim() bool {
 }
 
 // drain makes the callbacks without the lock that its caller holds, so that a callback may use the
-// machine; the drain under way also delivers the resulting events.
+// machine. The current drain also delivers the resulting events.
 func (w *diskWatch) drain() {
 	for len(w.queue) > 0 && !w.stopped {
 		event := w.queue[0]
@@ -131,6 +132,6 @@ func (w *diskWatch) stop() {
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
-	// Close in the background: the kernel blocks it, for 14 ms where there are two processors.
+	// Close in the background, because the kernel blocks the call: for 14 ms with two processors.
 	go func() { _ = w.notify.Close() }()
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// entry distinguishes a file from a later one at the same path. A socket is not written to, so its
-// time of change is the time of its creation.
+// entry distinguishes a file from a later one at the same path. A socket is never written to, so
+// its time of change is its creation time.
 type entry struct {
 	inode  uint64
 	born   time.Time

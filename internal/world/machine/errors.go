@@ -10,11 +10,11 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// ErrNoPermission is returned if the host does not let this user mount or make namespaces. The
-// error that wraps it names the attempt and a remedy.
+// ErrNoPermission is returned if the host permits this user neither to mount nor to create
+// namespaces. The error that wraps it names the attempt and a remedy.
 var ErrNoPermission = errors.New("no permission")
 
-// maxSocketPath is the longest path of a unix socket in bytes: the size of the kernel's field, less
+// maxSocketPath is the longest path of a unix socket in bytes: the size of the kernel's field minus
 // the final zero.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 

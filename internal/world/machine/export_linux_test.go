@@ -10,7 +10,7 @@ import (
 // FirstPrograms returns the programs that can be process 1.
 func FirstPrograms() []string { return firstPrograms() }
 
-// SetFirstProgram makes one of them process 1 of all machines of a test.
+// SetFirstProgram makes one of these programs process 1 of all machines of a test.
 func SetFirstProgram(t *testing.T, path string) {
 	before := firstPrograms
 	firstPrograms = func() []string { return []string{path} }

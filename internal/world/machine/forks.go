@@ -7,18 +7,18 @@ import (
 )
 
 // openFiles is locked for reading while csisim has files of machines open, and for writing while it
-// starts a program. A new process has copies of all open descriptors until it executes its own
-// program. A mount there would be busy meanwhile, although csisim has closed its files, and a
-// driver's unmount would fail for no fault of the driver. Commands of stand-ins that run while
-// their files of a machine are open do not wait.
+// starts a program. Until a new process executes its own program, it has copies of all open
+// descriptors. These copies would keep a mount busy although csisim has closed its files, and a
+// driver's unmount would fail without any fault of the driver. Commands of stand-ins do not wait if
+// they run while their own files on a machine are open.
 var openFiles sync.RWMutex
 
-// entrance is passed by goroutines that open files, and locked by a fork that waits until all are
-// closed.
+// entrance is passed by goroutines that open files. A fork locks it while it waits until all files
+// are closed.
 var entrance sync.Mutex
 
-// forkPatience limits how long a fork waits for open files: a read from an unreachable server may
-// never end.
+// forkPatience limits how long a fork waits for open files, because a read from an unreachable
+// server may never end.
 const forkPatience = 500 * time.Millisecond
 
 // withFiles runs a function that opens files of a machine, and closes them again.

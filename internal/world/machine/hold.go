@@ -2,19 +2,20 @@ package machine
 
 // Hold stops a program between two changes of files.
 type Hold struct {
-	// Reached is closed when the program, or one of its children, is about to make one change more
-	// than permitted. It is stopped from then on.
+	// Reached is closed when the program, or one of its children, is about to exceed the permitted
+	// number of changes. It is stopped from then on.
 	Reached <-chan struct{}
 
 	reached chan struct{}
-	left    int // how many changes it may still make
+	left    int // the number of changes that it may still make
 	id      uint64
 	of      *Process
 }
 
-// HoldAfter stops the program once it and its children have made that many changes of files from
-// now on: created, truncated, filled, renamed or removed a file, mounted or unmounted. It returns
-// nil if such changes cannot be observed. A new hold replaces the last one.
+// HoldAfter stops the program when it and its children have made a number of changes to files from
+// now on. Creating, truncating, filling, renaming and removing a file are changes, as are mounting
+// and unmounting. It returns nil if such changes cannot be observed. A new hold replaces the last
+// one.
 func (p *Process) HoldAfter(changes int) *Hold {
 	if p.changes == nil {
 		return nil
@@ -33,7 +34,7 @@ func (p *Process) IsWatched() bool { return p.changes != nil }
 func (h *Hold) Release() { h.of.changes.release(h) }
 
 // RefuseUnmount makes the next unmount of the program, or of one of its children, fail with EBUSY,
-// as if the mount were in use. A lazy unmount does not fail. end stops this, and returns whether an
+// as if the mount were in use. A lazy unmount does not fail. end stops this. It returns whether an
 // unmount was refused, and the target of a lazy one. RefuseUnmount returns nil if unmounts cannot
 // be observed.
 func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
@@ -43,8 +44,8 @@ func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 	return p.changes.refuseUnmount()
 }
 
-// ShowsChanges reports whether this system lets csisim observe, hold and refuse a program's changes
-// of files.
+// ShowsChanges reports whether this system permits csisim to observe, hold and refuse a program's
+// changes to files.
 func ShowsChanges() bool {
 	shown := false
 	t, err := startThread(func() error {

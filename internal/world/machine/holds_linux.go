@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Holds returns the paths of the program's open files, except sockets, and the commands of its dead
-// children that it has not waited for. Both are empty if the program has ended.
+// Holds returns the paths of the program's open files, except sockets, and the commands of its
+// zombie children. Both are empty if the program has ended.
 func (p *Process) Holds() (files, unreaped []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -20,7 +20,7 @@ func (p *Process) Holds() (files, unreaped []string) {
 
 func filesOpenIn(pid int) (paths []string) {
 	dir := fmt.Sprintf("/proc/%d/fd", pid)
-	entries, _ := os.ReadDir(dir) // it may have ended
+	entries, _ := os.ReadDir(dir) // it may already have exited
 	for _, e := range entries {
 		path, err := os.Readlink(dir + "/" + e.Name())
 		if err == nil && !strings.HasPrefix(path, "socket:") { // connections of callers come and go
@@ -30,8 +30,8 @@ func filesOpenIn(pid int) (paths []string) {
 	return paths
 }
 
-// deadChildren lists the dead children of all threads: the kernel lists a child with the thread
-// that started it.
+// deadChildren lists the zombie children of all threads, because the kernel lists a child with the
+// thread that started it.
 func deadChildren(pid int) (commands []string) {
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
 	for _, thread := range threads {

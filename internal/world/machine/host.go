@@ -1,6 +1,6 @@
 package machine
 
-// Host is the computer that csisim runs on, as a machine, with its own files, mounts and sockets.
+// Host is the computer on which csisim runs, as a machine with its own files, mounts and sockets.
 // Close removes nothing.
 type Host struct{ *Disk }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given a machine in namespaces, when programs read their host name, then it is the machine's, or
-// that of their command; programs beside them have the same. csisim's own host name does not
-// change.
+// Given a machine in namespaces, when programs read their host name, then it is the machine's name
+// or the one in their command. Programs beside them have the same name, and csisim's own host name
+// does not change.
 func TestAMachineHasItsHostName(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

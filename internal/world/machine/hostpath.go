@@ -45,13 +45,13 @@ func (l Layout) inPlace(name string) bool {
 	return false
 }
 
-// isAbove reports whether the kubelet's directory, or a symlink to it, is below a directory.
+// isAbove reports whether a directory contains the kubelet's directory or a symlink to it.
 func (l Layout) isAbove(dir string) bool {
 	return isWithin(l.real(), dir) || isWithin(l.symlink(), dir)
 }
 
-// HostPath checks a directory of the host that programs may write to, and returns it as an absolute
-// path without symlinks. It fails if the path is no directory, or contains or is in one of the
+// HostPath checks a host directory to which programs may write, and returns it as an absolute path
+// without symlinks. It fails if the path is not a directory, or if it contains or is in one of the
 // machine's places.
 func (l Layout) HostPath(name string) (string, error) {
 	real, err := filepath.EvalSymlinks(name)

@@ -17,8 +17,8 @@ import (
 )
 
 // firstProcess is process 1 of a machine. All programs of the machine are in its process namespace:
-// they see only each other, it adopts the orphans among them, and they end with it. It ends with
-// csisim. A process that enters its mount namespace is on the machine.
+// they see only each other, it adopts orphans, and they end with it. It ends with csisim. A process
+// that enters its mount namespace is on the machine.
 type firstProcess struct {
 	cmd       *exec.Cmd
 	ended     chan struct{}
@@ -27,12 +27,12 @@ type firstProcess struct {
 	hold      *os.File  // process 1 lasts until this is closed
 	answers   *os.File
 	namespace *os.File // of its processes
-	processes *os.File // the directory that shows them
+	processes *os.File // the directory that shows the processes
 }
 
-// startFirst starts process 1, which mounts its processes in root/proc; root is to be the machine's
-// root directory, and csisim's own processes are shown at proc. It ends with the calling thread at
-// the latest. startFirst fails if csisim may not create process namespaces, or not look into them.
+// startFirst starts process 1, which mounts its processes in root/proc. root will be the machine's
+// root directory, and proc shows csisim's own processes. It ends at the latest with the calling
+// thread. startFirst fails if csisim may not create process namespaces, or may not inspect them.
 func startFirst(root, proc string) (*firstProcess, error) {
 	held, hold, err := os.Pipe()
 	if err != nil {
@@ -72,8 +72,8 @@ func startFirst(root, proc string) (*firstProcess, error) {
 	return f, nil
 }
 
-// firstPrograms are the programs that can be process 1, the best first, by their paths below /proc.
-// The small one needs an executable file in memory.
+// firstPrograms are the programs that can be process 1, the preferred one first, by their paths
+// below /proc. The small one needs an executable file in memory.
 var firstPrograms = sync.OnceValue(func() []string {
 	const own = "/self/exe"
 	small, err := inMemory(nodeinit.Name, nodeinit.First())
@@ -134,7 +134,7 @@ func (f *firstProcess) adopt() error {
 
 // await waits for the end of process 1.
 func (f *firstProcess) await() {
-	_ = f.cmd.Wait() // the process state has more than the error
+	_ = f.cmd.Wait() // the process state has more information than the error
 	close(f.ended)
 }
 
@@ -146,7 +146,7 @@ func (f *firstProcess) end() (err error) {
 
 func (f *firstProcess) endOnce() error {
 	f.closing.Store(true)
-	_ = f.cmd.Process.Kill() // it may have ended
+	_ = f.cmd.Process.Kill() // it may already have exited
 	<-f.ended
 	err := errors.Join(f.hold.Close(), f.answers.Close())
 	for _, opened := range []*os.File{f.namespace, f.processes} {

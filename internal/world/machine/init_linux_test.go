@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// ownProcesses returns a machine with its own process 1.
+// ownProcesses returns a machine with a separate process 1.
 func ownProcesses(t *testing.T) *machine.Disk {
 	m := newNamespace(t)
 	t.Cleanup(func() { require.NoError(t, m.Close()) })
@@ -23,8 +23,8 @@ func ownProcesses(t *testing.T) *machine.Disk {
 	return m
 }
 
-// A node plugin that enters the mount namespace of process 1 reaches its node, and never the
-// computer that csisim runs on.
+// A node plugin that enters the mount namespace of process 1 is on its node, and never on the
+// computer on which csisim runs.
 func TestAProgramInTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	const file = "/var/lib/csisim-test-entered"
 	for _, enter := range []string{"nsenter -t 1 -m", "nsenter -t 1 -m -r", "nsenter --mount=/proc/1/ns/mnt", "nsenter -t 1 -m -p", "chroot /proc/1/root"} {
@@ -42,8 +42,8 @@ func TestAProgramInTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 	}
 }
 
-// A driver mounts on its node as it does from a container: through the directory that shows the
-// node's files.
+// A driver mounts on its node as from a container, through the directory that shows the node's
+// files.
 func TestAMountMadeFromProcessOneIsTheNodes(t *testing.T) {
 	m := ownProcesses(t)
 	mkdirs(t, m, staging)
@@ -73,7 +73,7 @@ func TestProgramsSeeTheProcessesOfTheirNodeOnly(t *testing.T) {
 	assert.Equal(t, "1", seen[0])
 }
 
-// Process 1 has no parent to report to, reaps orphans, and does not end by signals.
+// Process 1 has no parent, reaps orphans, and ignores signals.
 func TestProcessOneDoesItsDuties(t *testing.T) {
 	for _, first := range machine.FirstPrograms() {
 		t.Run(path.Base(first), func(t *testing.T) {
@@ -88,7 +88,7 @@ func doesTheDutiesOfProcessOne(t *testing.T, m *machine.Disk) {
 	assert.Equal(t, "none\n", run(t, m, shell("(sh -c 'true & exec sleep 0.01' &); sleep 0.1; while grep -q '^State:.Z' /proc/[0-9]*/status 2>/dev/null; do sleep 0.01; done; echo none")))
 }
 
-// Process 1 is a small program of its own, so that the machine's programs find nothing of csisim in
+// Process 1 is a separate small program, so that the machine's programs find no part of csisim in
 // it.
 func TestProcessOneIsASmallProgramOfItsOwn(t *testing.T) {
 	m := ownProcesses(t)
@@ -99,7 +99,7 @@ func TestProcessOneIsASmallProgramOfItsOwn(t *testing.T) {
 	assert.Equal(t, "denied\n", run(t, m, shell("(echo x >/proc/1/exe) 2>/dev/null || echo denied")))
 }
 
-// Process numbers inside differ from those outside: the process that is killed is the machine's.
+// Process numbers inside and outside differ: the killed process is the machine's.
 func TestProgramsAreKilledByTheirNumbersOutside(t *testing.T) {
 	m := ownProcesses(t)
 	p, err := m.Start(machine.Command{Path: "sleep", Args: []string{"1000.0625"}})

@@ -23,9 +23,9 @@ type inode struct {
 	deleted  bool
 }
 
-// commonName is the longest name that is copied and shared. Shorter names, such as "mount" and
-// "volumes", belong to very many inodes, and as substrings would keep whole paths in memory. Longer
-// ones are ids.
+// commonName is the longest name that is copied and shared. Very many inodes have shorter names,
+// such as "mount" and "volumes". As substrings, these would keep whole paths in memory. Longer ones
+// are ids.
 const commonName = 20
 
 func (n *inode) add(name string, mode fs.FileMode) *inode {
@@ -33,7 +33,7 @@ func (n *inode) add(name string, mode fs.FileMode) *inode {
 		name = unique.Make(name).Value()
 	}
 	child := &inode{name: name, parent: n, mode: mode}
-	if n.mode&fs.ModeSetgid != 0 { // a new entry of a setgid directory has its group
+	if n.mode&fs.ModeSetgid != 0 { // a new entry of a setgid directory gets its group
 		child.gid = n.gid
 		if mode.IsDir() {
 			child.mode |= fs.ModeSetgid
@@ -48,8 +48,8 @@ func (n *inode) unlink() {
 	n.deleted = true
 }
 
-// path returns the inode's path in the tree of the root file system, which is the root of a bind
-// mount in the mount table.
+// path returns the inode's path in the tree of the root file system. In the mount table, it is the
+// root of a bind mount.
 func (n *inode) path() string {
 	if n.parent == nil {
 		return "/"
@@ -82,7 +82,7 @@ func (n *inode) notReadable() error {
 	return nil
 }
 
-// inodeInfo is the result of Lstat, as of the time of the call.
+// inodeInfo is the result of Lstat at the time of the call.
 type inodeInfo struct {
 	of       *inode
 	name     string
@@ -101,7 +101,7 @@ func (i inodeInfo) Mode() fs.FileMode  { return i.mode }
 func (i inodeInfo) IsDir() bool        { return i.mode.IsDir() }
 func (i inodeInfo) ModTime() time.Time { return time.Time{} } // files in memory have no clock
 
-// Sys returns the owner, as it does for files on disk.
+// Sys returns the owner, as for files on disk.
 func (i inodeInfo) Sys() any { return &syscall.Stat_t{Uid: uint32(i.uid), Gid: uint32(i.gid)} }
 
 // SameFile reports whether two results of Lstat describe the same file.

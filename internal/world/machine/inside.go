@@ -2,8 +2,9 @@ package machine
 
 import "slices"
 
-// inside is the content of an inode: nil for nothing, the only entry of a directory or its entries,
-// the content of a file or symlink, the server of a socket. Most directories have one entry.
+// inside is the content of an inode: nil for an empty one, the only entry or the entries of a
+// directory, the content of a file or symlink, the server of a socket. Most directories have one
+// entry.
 type inside interface{ isInside() }
 
 type (
@@ -27,7 +28,7 @@ func (n *inode) children() []*inode {
 	return nil
 }
 
-// insert adds an entry to a directory that has none of its name.
+// insert adds an entry with a new name to a directory.
 func (n *inode) insert(child *inode) {
 	if n.inside == nil {
 		n.inside = child
@@ -65,7 +66,7 @@ func (n *inode) child(name string) *inode {
 	return nil
 }
 
-// find is a binary search, written out since it runs for each component of every path.
+// find is an inlined binary search, because it runs for each component of every path.
 func (e entries) find(name string) (at int, ok bool) {
 	low, high := 0, len(e)
 	for low < high {

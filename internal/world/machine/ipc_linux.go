@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unshareIPC gives the calling OS thread an IPC namespace of its own, and returns the namespace's
-// file.
+// unshareIPC gives the calling OS thread a new IPC namespace, and returns the namespace's file.
 func unshareIPC() (*os.File, error) {
 	if err := unix.Unshare(unix.CLONE_NEWIPC); err != nil {
 		return nil, needsRoot("unshare(CLONE_NEWIPC)", err)
@@ -17,14 +16,14 @@ func unshareIPC() (*os.File, error) {
 	return os.Open(fmt.Sprintf("/proc/self/task/%d/ns/ipc", threadID()))
 }
 
-// sharesIPC reports whether the machine has csisim's IPC namespace: udev and device mapper wait for
-// each other by semaphores, so a driver that reaches the host's udev needs the host's.
+// sharesIPC reports whether the machine has csisim's IPC namespace. udev and device mapper
+// synchronize by semaphores, so a driver that uses the host's udev needs the host's namespace.
 func (r *ownRoot) sharesIPC() bool {
 	return slices.ContainsFunc(r.through, func(dir string) bool { _, is := cutDir("/run/udev", dir); return is })
 }
 
-// enterIPC moves the calling OS thread, and its later children, into an IPC namespace: that of the
-// machine if it is nil.
+// enterIPC moves the calling OS thread, and its later children, into an IPC namespace; nil means
+// the machine's.
 func (r *ownRoot) enterIPC(i *IPC) error {
 	switch {
 	case i != nil:

@@ -13,8 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given a machine in namespaces and a pod on it, when a program of each makes a System V segment,
-// then neither csisim's host nor the other sees it, and programs of the same pod do.
+// Given a machine in namespaces and a pod on it, when a program of each creates a System V segment,
+// then programs of the same pod see the segment. Neither csisim's host nor the other program sees
+// it.
 func TestMachinesAndPodsHaveTheirOwnIPC(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -43,8 +44,8 @@ func TestMachinesAndPodsHaveTheirOwnIPC(t *testing.T) {
 	assert.Equal(t, string(before), string(after), "the host has no segment more")
 }
 
-// Given programs that reach the udev of the host, then they share its semaphores, by
-// which udev and device mapper wait for each other.
+// Given programs that use the udev of the host, then they share its semaphores, by which udev and
+// device mapper synchronize.
 func TestAMachineWithTheHostsUdevSharesItsIPC(t *testing.T) {
 	needRoot(t)
 	for dir, shares := range map[string]bool{"/run/udev": true, "/run": true, "/dev": false} {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// layers protect the host's directories: programs write to a file system in memory that lies over
-// the host's content. A directory is read-only if the kernel has no overlayfs for it.
+// layers protect the host's directories. Programs write to a file system in memory on top of the
+// host's content. A directory is read-only if the kernel does not support overlayfs for it.
 type layers struct {
 	layout  Layout
 	built   string // mount to build the root in
@@ -25,30 +25,30 @@ type layers struct {
 	through []string // directories of the host that programs may write to
 	// Directories of through that are in none of the mounts in host.
 	hidden []string
-	// Paths of a container's root that show the machine's own.
+	// Paths in a container's root that show the machine's own paths.
 	carried []string
 	oneUser bool // csisim runs as an ordinary user
 	// The directories that have a layer, in the order of their numbers.
 	covered      []string
 	upper        *os.File // the upper directories, by their numbers
 	hiddenPlaces []string // places that the host has, too
-	// The places of a container: its mounts end with its program.
+	// The places of a container. Their mounts end with its program.
 	hiders []*os.File
-	// The machine's own directories that have the host's entries.
+	// The machine's own directories that contain the host's entries.
 	opened []string
 	// Those entries. The host may remove them later.
 	shown map[string]bool
 	top   *os.File // the root
 	// Of the file systems that files in layers appear to be in.
 	numbers []uint64
-	first   atomic.Pointer[firstProcess] // nil where csisim may not have process namespaces
+	first   atomic.Pointer[firstProcess] // nil if csisim may not create process namespaces
 	apart   error                        // why not
 }
 
 // layerType is the file system of layers.
 var layerType = "overlay"
 
-// kernels are file systems that show the kernel: they have no layer.
+// kernels are file systems that show the kernel; they have no layer.
 var kernels = []string{
 	"autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs", "efivarfs", "fusectl",
 	"hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "sysfs", "tracefs",
@@ -74,7 +74,7 @@ func (l *layers) cover(dir string) error {
 	return l.view(dir)
 }
 
-// overlay puts a layer over a directory, but not over the mounts below it.
+// overlay puts a layer on top of a directory, but not on the mounts below it.
 func (l *layers) overlay(dir string) error {
 	if l.oneUser && len(l.mountsBelow(dir)) > 0 {
 		return unix.EINVAL // as overlayfs returns: the files that the mounts hide must not be seen
@@ -110,7 +110,7 @@ func (l *layers) overlay(dir string) error {
 	return l.number(target)
 }
 
-// keep makes the directories that a layer contains from the start.
+// keep creates the directories that a layer contains from the start.
 func (l *layers) keep(dir, upper string) error {
 	for _, name := range kept {
 		below, is := cutDir(name, dir)
@@ -128,8 +128,8 @@ func (l *layers) keep(dir, upper string) error {
 	return nil
 }
 
-// lead makes the directories of a layer that lead to a directory in through, if the layer does not
-// show the host's.
+// lead creates the directories of a layer on the way to a directory in through, if the layer does
+// not show the host's directories.
 func (l *layers) lead(dir, upper string) error {
 	for _, through := range l.hidden {
 		below, is := cutDir(through, strings.TrimSuffix(dir, "/"))
@@ -154,14 +154,14 @@ func (l *layers) lead(dir, upper string) error {
 	return nil
 }
 
-// imitate gives a directory the owner and the mode of a directory of the host.
+// imitate gives a directory the owner and the mode of a host directory.
 func imitate(dir string, host unix.Stat_t) error {
-	_ = os.Chown(dir, int(host.Uid), int(host.Gid)) // in a user namespace its user owns all files
+	_ = os.Chown(dir, int(host.Uid), int(host.Gid)) // in a user namespace, its user owns all files
 	return os.Chmod(dir, fs.FileMode(host.Mode&0o777)|sticky(host.Mode))
 }
 
-// number finds the numbers of the file systems in which files of a layer appear; its directories
-// appear in a different one.
+// number finds the file system numbers of a layer's files. The directories of the layer have
+// another number.
 func (l *layers) number(target string) error {
 	var stat unix.Stat_t
 	probe := target + "/.csisim-probe"
@@ -204,7 +204,8 @@ func readOnly(target string) error {
 	return mountError(target, err)
 }
 
-// open makes a directory of the machine's own and shows the host's entries in it, one by one.
+// open creates one of the machine's own directories and shows the host's entries in it
+// individually.
 func (l *layers) open(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -244,7 +245,7 @@ func (l *layers) show(name string, kind fs.FileMode) error {
 	return l.showAll(name)
 }
 
-// showAll shows a directory that can have no layer.
+// showAll shows a directory that cannot have a layer.
 func (l *layers) showAll(name string) error {
 	switch {
 	case slices.Contains(l.through, name):
@@ -256,7 +257,7 @@ func (l *layers) showAll(name string) error {
 }
 
 // showProcesses shows /proc. It is writable, except for files that are not about processes. If the
-// machine can have no process namespace, its processes are csisim's.
+// machine cannot have a process namespace, its processes are csisim's.
 func (l *layers) showProcesses() error {
 	proc := l.root + "/proc"
 	if _, err := os.Lstat(proc); err != nil {

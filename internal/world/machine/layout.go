@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// KubeletDir is the directory of the kubelet if a Layout has no other.
+// KubeletDir is the default directory of the kubelet.
 const KubeletDir = "/var/lib/kubelet"
 
-// Layout says where a machine has the directory of its kubelet. The zero value is a directory at
-// KubeletDir.
+// Layout determines the place of the kubelet's directory on a machine. The zero value is a
+// directory at KubeletDir.
 type Layout struct {
-	// Dir is the path by which the kubelet names it: its flag --root-dir. Default: KubeletDir.
+	// Dir is the kubelet's own path of the directory, its flag --root-dir. Default: KubeletDir.
 	Dir string
 	// SymlinkTo is the directory to which Dir is a symlink. Default: Dir is a directory.
 	SymlinkTo string
@@ -21,10 +21,10 @@ type Layout struct {
 	SymlinkFrom string
 }
 
-// KubeletDir returns the path by which the kubelet names its directory.
+// KubeletDir returns the kubelet's own path of its directory.
 func (l Layout) KubeletDir() string { return cmp.Or(l.Dir, KubeletDir) }
 
-// real returns the directory without symlinks, as mount tables have it.
+// real returns the directory without symlinks, as in mount tables.
 func (l Layout) real() string { return cmp.Or(l.SymlinkTo, l.KubeletDir()) }
 
 // symlink returns the symlink to the directory, or an empty path.
@@ -38,7 +38,7 @@ func (l Layout) symlink() string {
 // HasSymlink reports whether two paths lead to the directory.
 func (l Layout) HasSymlink() bool { return l.symlink() != "" }
 
-// Below returns the part of a path below the directory, whichever way it leads there.
+// Below returns the part of a path below the directory, by whichever way the path leads there.
 func (l Layout) Below(p string) (below string, ok bool) {
 	if below, ok = cutDir(p, l.real()); ok || !l.HasSymlink() {
 		return below, ok
@@ -46,7 +46,7 @@ func (l Layout) Below(p string) (below string, ok bool) {
 	return cutDir(p, l.symlink())
 }
 
-// named returns a path as the kubelet names it, if it lies in the directory.
+// named returns a path in the directory in the form that the kubelet uses.
 func (l Layout) named(p string) string {
 	if below, ok := cutDir(p, l.real()); ok {
 		return l.KubeletDir() + below
@@ -54,8 +54,8 @@ func (l Layout) named(p string) string {
 	return p
 }
 
-// Mistake returns the first mistake in a layout and the condition that it breaks. Both are empty
-// without a mistake.
+// Mistake returns the first mistake in a layout and the condition that it breaks. Both are empty if
+// there is no mistake.
 func (l Layout) Mistake() (found, want string) {
 	if l.SymlinkTo != "" && l.SymlinkFrom != "" {
 		return "symlinks both ways", "a symlink to the kubelet's directory or from it"
@@ -88,12 +88,12 @@ func wantedOf(p string) string {
 	return ""
 }
 
-// overlaps reports whether one directory is in the other.
+// overlaps reports whether one directory contains the other.
 func overlaps(a, b string) bool {
 	return isWithin(a, strings.TrimSuffix(b, "/")) || isWithin(b, strings.TrimSuffix(a, "/"))
 }
 
-// isCovered reports whether a path is in a directory of the pattern.
+// isCovered reports whether a directory that matches the pattern contains a path.
 func isCovered(p, pattern string) bool {
 	start, wild := strings.CutSuffix(pattern, "*")
 	return wild && strings.HasPrefix(p, start)

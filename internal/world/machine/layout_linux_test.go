@@ -11,7 +11,7 @@ import (
 )
 
 // Given a symlink to the kubelet's directory, when something is mounted below it, then the mount
-// table of programs has the path without the symlink, and the machine the kubelet's own path.
+// table of programs has the path without the symlink, and the machine uses the kubelet's own path.
 func TestMountTablesOfProgramsHaveNoSymlinks(t *testing.T) {
 	m := newLaidOut(t, moved)
 	const source, target = machine.KubeletDir + "/a", machine.KubeletDir + "/b"
@@ -32,7 +32,7 @@ func TestMountTablesOfProgramsHaveNoSymlinks(t *testing.T) {
 }
 
 // Given a symlink, when a container mounts the kubelet's directory at the symlink's path, then it
-// has a directory there, and no other path to it: the runtime resolves the source of a mount only.
+// has only a directory at this path, because the runtime resolves only the source of a mount.
 func TestAContainerHasNoSymlink(t *testing.T) {
 	for name, l := range map[string]machine.Layout{"to": moved, "from": {Dir: "/mnt/kubelet", SymlinkFrom: machine.KubeletDir}} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestAContainerHasNoSymlink(t *testing.T) {
 	}
 }
 
-// Without a symlink nothing is at the usual path.
+// Without a symlink, the usual path does not exist.
 func TestAKubeletsDirectoryElsewhere(t *testing.T) {
 	const dir = "/var/lib/k0s/kubelet"
 	m := newLaidOut(t, machine.Layout{Dir: dir})

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A call that creates no file leaves nothing open on its mount.
+// A call that creates no file leaves no file open on its mount.
 func TestAMountIsNotBusyAfterACallThatFailed(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -19,7 +19,7 @@ func TestAMountIsNotBusyAfterACallThatFailed(t *testing.T) {
 	assert.Contains(t, files(t, m), "fine=")
 }
 
-// A process that csisim is starting holds csisim's open files until it executes its program.
+// A starting process holds csisim's open files until it executes its program.
 func TestAnUnmountWaitsForAForkOfCsisim(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

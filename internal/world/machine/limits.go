@@ -2,12 +2,12 @@ package machine
 
 import "fmt"
 
-// Limits bound the resources of a program and its children, where csisim may make control groups:
-// as root, or if they are delegated to its user. 0 means no limit.
+// Limits bound the resources of a program and its children if csisim may create control groups: as
+// root, or if they are delegated to its user. 0 means no limit.
 type Limits struct {
 	// Processes is the maximum number of processes, including threads.
 	Processes int64
-	// Memory is in bytes, including files that the program writes to file systems in memory.
+	// Memory is in bytes and includes files that the program writes to file systems in memory.
 	Memory int64
 }
 
@@ -26,7 +26,7 @@ func (p *Process) Limit(l Limits) error {
 }
 
 // OutOfMemory reports whether the kernel has killed the program, or one of its children, for lack
-// of memory. It is known when the program has ended.
+// of memory. It is final when the program has ended.
 func (p *Process) OutOfMemory() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlGroup limits a program. In control groups v1 each controller has its own hierarchy, to
-// which single threads belong, and a child is in the group of the thread that forks it. In v2 a
-// child is started in the group.
+// controlGroup limits a program. In control groups v1 each controller has its own hierarchy with
+// individual threads, and a child is in the group of the thread that forks it. In v2 a child is
+// started in the group.
 type controlGroup struct {
 	homes   map[string]string // its parent directory, by controller
 	name    string
-	held    []*os.File // its directories, locked as long as csisim lives
+	held    []*os.File // its directories, locked while csisim runs
 	unified bool       // v2: both controllers have one directory
 }
 
@@ -39,14 +39,14 @@ const (
 // groupPrefix begins the names of control groups.
 const groupPrefix = "csisim-"
 
-// ownGroups is the prefix of this process's groups. It is random, since two csisims may have the
-// same process number, each in its own process namespace.
+// ownGroups is the prefix of this process's groups. It is random, because two csisims may have the
+// same process number in separate process namespaces.
 var ownGroups = sync.OnceValue(func() string { return groupPrefix + rand.Text()[:8] + "-" })
 
 var groups atomic.Int64
 
 // newControlGroup makes a group with limits. It returns nil if there are no limits, or if csisim
-// may not make a group.
+// may not create a group.
 func newControlGroup(l Limits) *controlGroup {
 	if l == (Limits{}) {
 		return nil
@@ -173,7 +173,7 @@ func (g *controlGroup) leave(t *thread) (outOfMemory bool) {
 		return false
 	}
 	for _, file := range []string{"memory.oom_control", "memory.events"} {
-		// V1 and v2 have one of them each.
+		// V1 and v2 have one of these files each.
 		text, _ := os.ReadFile(filepath.Join(g.dir(controlsMemory), file))
 		for line := range bytes.Lines(text) {
 			if count, is := strings.CutPrefix(strings.TrimSpace(string(line)), "oom_kill "); is && count != "0" {
@@ -188,7 +188,7 @@ func (g *controlGroup) leave(t *thread) (outOfMemory bool) {
 	return outOfMemory
 }
 
-// remove removes the group's directories. If it cannot, the next run removes them.
+// remove removes the group's directories. If that fails, the next run removes them.
 func (g *controlGroup) remove() {
 	for _, held := range g.held {
 		_ = os.Remove(held.Name())
@@ -196,8 +196,7 @@ func (g *controlGroup) remove() {
 	}
 }
 
-// RemoveDeadGroups removes the control groups that killed csisims have left, and returns their
-// directories.
+// RemoveDeadGroups removes the control groups of killed csisims, and returns their directories.
 func RemoveDeadGroups() (removed []string) {
 	homes, _ := groupHomes()
 	for _, home := range slices.Compact(slices.Sorted(maps.Values(homes))) {
@@ -206,8 +205,8 @@ func RemoveDeadGroups() (removed []string) {
 	return removed
 }
 
-// removeDeadGroups removes the groups of csisims that were killed, which no process has locked. A
-// group with processes stays.
+// removeDeadGroups removes the groups of killed csisims, which no process has locked. A group with
+// processes stays.
 func removeDeadGroups(home string) (removed []string) {
 	left, _ := filepath.Glob(filepath.Join(home, groupPrefix+"*"))
 	for _, name := range left {
@@ -242,7 +241,7 @@ func groupHomes() (homes map[string]string, unified bool) {
 		for _, m := range mounts {
 			dir := shownAt(m, fields[2])
 			if m.FSType == "cgroup2" && fields[1] == "" {
-				// A v2 group with processes of its own can have no subgroups with limits.
+				// A v2 group with processes of its own cannot have subgroups with limits.
 				if dir != m.Mountpoint {
 					dir = filepath.Dir(dir)
 				}
@@ -261,8 +260,8 @@ func groupHomes() (homes map[string]string, unified bool) {
 	return homes, false
 }
 
-// shownAt returns the directory of a group below the mount point of a hierarchy; a container shows
-// its own group as the root.
+// shownAt returns the directory of a group below the mount point of a hierarchy. In a container,
+// the container's own group appears as the root.
 func shownAt(m *mountinfo.Info, group string) string {
 	within, err := filepath.Rel(m.Root, group)
 	if err != nil || strings.HasPrefix(within, "..") {

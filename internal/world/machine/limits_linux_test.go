@@ -101,8 +101,8 @@ func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 }
 
 // Given memory limits that csisim's own binary exceeds before it executes the container's program,
-// when programs are started with them, then each starts or its error gives the reason, and the
-// machine can be closed.
+// when programs are started with them, then each program starts or its error gives the reason. The
+// machine can be closed afterwards.
 func TestALimitThatIsMetBeforeTheProgramBegins(t *testing.T) {
 	m, dir := limited(t), image(t)
 	for memory := int64(1 << 20); memory < 7<<18; memory += 16 << 10 {

@@ -40,8 +40,8 @@ func (p *Process) openLogs(cmd *exec.Cmd, c Command) error {
 	return nil
 }
 
-// logLines puts csisim between the program and its log, to record the time of each line and to let
-// clients attach.
+// logLines puts csisim between the program and its log, to record the time of each line and to
+// permit clients to attach.
 func (p *Process) logLines(cmd *exec.Cmd, c Command) error {
 	log := cmd.Stdout.(*os.File)
 	lines, err := newLineLog(log, c.Began)
@@ -55,7 +55,7 @@ func (p *Process) logLines(cmd *exec.Cmd, c Command) error {
 	return nil
 }
 
-// createLog makes driver.log, or driver.2.log if that exists already, and so on.
+// createLog creates driver.log; if it already exists, driver.2.log, and so on.
 func createLog(name string) (*os.File, error) {
 	ext := filepath.Ext(name)
 	try := name
@@ -68,7 +68,7 @@ func createLog(name string) (*os.File, error) {
 	}
 }
 
-// closeLogs closes the files that the program has its own copies of.
+// closeLogs closes csisim's copies of the files, because the program has its own.
 func closeLogs(cmd *exec.Cmd) {
 	for _, w := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		if f, ok := w.(*os.File); ok {

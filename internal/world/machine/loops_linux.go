@@ -62,8 +62,8 @@ func (l *loopDevices) note(n *notification) {
 	}
 }
 
-// loopOf returns the kernel's name of a loop device, whatever the path of its node; empty if the
-// file is none.
+// loopOf returns the kernel's name of a loop device, whatever the path of its node is; empty for
+// other files.
 func loopOf(node string) string {
 	const loopMajor = 7
 	var stat unix.Stat_t
@@ -77,11 +77,11 @@ func loopOf(node string) string {
 	return path.Base(device)
 }
 
-// SeeLoops sets the function that is called, on any thread, when a Followed program is about to
-// attach a file to a loop device.
+// SeeLoops sets a callback. It is called, on any thread, when a Followed program is about to attach
+// a file to a loop device.
 func (d *Disk) SeeLoops(seen func(device string, fileSystem, inode uint64)) { d.loops.seen = seen }
 
-// lose detaches the devices that still have the files of the machine's programs.
+// lose detaches the devices that still have files of the machine's programs.
 func (l *loopDevices) lose() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

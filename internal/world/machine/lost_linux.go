@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lostFiles are files of a container that has ended, and the accesses to them of the program that
-// replaces it.
+// lostFiles are files of a finished container, and the lookups of them by the program that replaces
+// it.
 type lostFiles struct {
 	files map[string]bool // by their paths; false for a directory
 
@@ -70,8 +70,8 @@ const (
 	removed    = "removed"
 )
 
-// see records whether a waiting call looks up a lost file that was not made again. It does nothing
-// for nil.
+// see records whether a waiting call looks up a lost file that was not created again. It does
+// nothing for nil.
 func (l *lostFiles) see(n *notification) {
 	if l == nil {
 		return
@@ -90,15 +90,15 @@ func (l *lostFiles) see(n *notification) {
 		return
 	}
 	if _, _, flags, _, opens := n.openCall(); opens && flags&(makes|unix.O_EXCL) != 0 {
-		return // it creates the file anew
+		return // it creates a new file
 	}
 	fd, err := n.holdSpot(call.of)
 	isThere := err == nil
 	if isThere {
 		_ = unix.Close(fd)
 	}
-	// A directory that is made again has lost its entries. Programs check for directories before
-	// they make them.
+	// A directory that is created again has lost its entries. Programs check for directories before
+	// they create them.
 	if isFile && isThere || !isFile && call.name != listed && (isThere || call.name != lookOpened) {
 		return
 	}
@@ -107,7 +107,7 @@ func (l *lostFiles) see(n *notification) {
 	l.seen = append(l.seen, Lookup{Path: name, How: call.name})
 }
 
-// isChange reports whether the call is one of changesOfFiles, also by its flags.
+// isChange reports whether the call, with its flags, is one of changesOfFiles.
 func (n *notification) isChange() bool {
 	c := n.change()
 	switch {

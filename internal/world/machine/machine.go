@@ -1,6 +1,6 @@
-// Package machine provides the computer that a simulated node runs on: its
-// directory tree, its mount table, its sockets and its programs. A node can
-// live in memory, in a directory on disk, or in a mount namespace of its own.
+// Package machine provides the computer of a simulated node: its directory tree, its mount table,
+// its sockets and its programs. A node can exist in memory, in a directory on disk, or in a
+// separate mount namespace.
 package machine
 
 import (
@@ -10,14 +10,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Machine is the computer of one simulated node. All paths are absolute and as the node sees them
-// ("/var/lib/kubelet/pods/..."). Errors are those of package os: they satisfy fs.ErrNotExist and
-// fs.ErrExist, and carry the syscall.Errno that Linux returns (ENOTEMPTY, EBUSY, EROFS, ...).
+// Machine is the computer of one simulated node. All paths are absolute paths of the node
+// ("/var/lib/kubelet/pods/..."). Errors have the form of package os: they satisfy fs.ErrNotExist
+// and fs.ErrExist, and contain the syscall.Errno that Linux returns (ENOTEMPTY, EBUSY, EROFS, ...).
 type Machine interface {
 	// Name is the name of the node.
 	Name() string
-	// Layout says where the kubelet's directory is. If the kubelet names it by a symlink, the
-	// Machine returns paths in it as the kubelet names them, too.
+	// Layout returns the place of the kubelet's directory. If the kubelet's own path is a symlink,
+	// the Machine also uses it in paths that it returns.
 	Layout() Layout
 
 	Mkdir(path string, perm fs.FileMode) error
@@ -29,8 +29,8 @@ type Machine interface {
 	// Remove unlinks a file or removes an empty directory. A directory with entries returns
 	// ENOTEMPTY, a mount point EBUSY.
 	Remove(path string) error
-	// RemoveAll removes path and everything below it, but never enters a mount: it leaves every
-	// mount point in place and returns EBUSY if there was one. A missing path is no error.
+	// RemoveAll removes path and everything below it, but never enters a mount. It keeps every
+	// mount point, and returns EBUSY if there was one. A missing path is no error.
 	RemoveAll(path string) error
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -40,43 +40,43 @@ type Machine interface {
 	// Chmod sets the permissions and the setuid, setgid and sticky bits of the file that path leads
 	// to.
 	Chmod(path string, mode fs.FileMode) error
-	// Lchown gives path itself, even if it is a symlink, to a user and a group; -1 leaves either
+	// Lchown changes the user and group of path itself, even if it is a symlink; -1 leaves either
 	// unchanged.
 	Lchown(path string, uid, gid int) error
 	Symlink(target, link string) error
-	// Relink makes link point to target, even if link is already a symlink: concurrent readers find
+	// Relink makes link point to target, even if link is already a symlink. Concurrent readers find
 	// the old or the new target. Any other file there returns EEXIST.
 	Relink(target, link string) error
 	Readlink(path string) (string, error)
 	EvalSymlinks(path string) (string, error)
 
-	// Mounts lists the mounts in the node's own tree, sorted by target; of two mounts on one target
-	// the covering one is last.
+	// Mounts lists the mounts in the node's own tree, sorted by target. If two mounts have one
+	// target, the covering one is last.
 	Mounts() ([]Mount, error)
-	// Missing lists the mounts that running programs found at their start and have unmounted for
-	// themselves alone. Each program has its own mount table, except below the kubelet's directory.
+	// Missing lists the mounts that running programs found at their start and have unmounted only
+	// for themselves. Each program has its own mount table, except below the kubelet's directory.
 	Missing() ([]Missing, error)
 	// IsMountPoint reports whether a mount lies at path; a missing path returns fs.ErrNotExist.
 	IsMountPoint(path string) (bool, error)
-	// MountsAt counts the mounts at path, one above the other; a missing path has none.
+	// MountsAt counts the stacked mounts at path. A missing path has none.
 	MountsAt(path string) (int, error)
 	// References lists the other mount points of the file or directory that is mounted at path,
-	// sorted; none for a missing path or one that is no mount point.
+	// sorted. A missing path, or a path that is not a mount point, has none.
 	References(path string) ([]string, error)
-	// BindMount shows source at target, without the mounts below source. Both
-	// must exist and be both directories or both not.
+	// BindMount shows source at target, without the mounts below source. Both must exist. Either
+	// both or neither must be directories.
 	BindMount(source, target string, readOnly bool) error
-	// Unmount removes the topmost mount at target. It returns EINVAL if there is none, EBUSY if
+	// Unmount removes the topmost mount at target. It returns EINVAL if there is none, and EBUSY if
 	// something is mounted below it.
 	Unmount(target string) error
 
 	// BindSocket serves gRPC services at a unix socket. Missing parent directories are made with
-	// mode 0700. If the file exists, even one that a dead server left behind, it returns
+	// mode 0700. If the file exists, even as the leftover of a killed server, it returns
 	// EADDRINUSE.
 	BindSocket(path string, services ...Service) (Listener, error)
 	// DialSocket returns a client of the server that is at path at the time of each call. The dial
-	// itself never fails for lack of a server: calls then return code Unavailable at once, with the
-	// message of a real gRPC client.
+	// itself never fails because of a missing server. Calls then immediately return code
+	// Unavailable, with the message of a real gRPC client.
 	DialSocket(path string) (grpc.ClientConnInterface, io.Closer, error)
 	// Watch reports files that appear and disappear below dir, at any depth, starting with the
 	// existing ones. Changes made through the Machine are reported before the call that makes them
@@ -104,7 +104,7 @@ type Machine interface {
 type Mount struct {
 	Source string // the device of the file system, such as /dev/sda1
 	Target string // the mount point, a node path
-	// The part of the file system that is shown; a node path if it lies in the node's tree.
+	// The part of the file system that is shown. It is a node path if it is in the node's tree.
 	Root     string
 	FSType   string
 	Device   string // major:minor
@@ -124,8 +124,8 @@ type Service struct {
 	Server any
 	// Prompt promises that the server's methods never block, and never modify their requests and
 	// returned responses. In memory they are then called on the caller's own stack, without a
-	// thread and a deadline, and with the caller's request itself; the caller receives the response
-	// itself.
+	// thread or a deadline. They get the caller's request itself, and the caller receives the
+	// response itself.
 	Prompt bool
 }
 

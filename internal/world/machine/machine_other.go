@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Only Linux has mount namespaces, bind mounts, and programs that die with their parents. A machine
-// of another system is a directory.
+// Only Linux has mount namespaces, bind mounts, and programs that are killed with their parents. A
+// machine of another system is a directory.
 
 var errNotLinux = errors.New("csisim mounts on Linux only: run it in a Linux container or virtual machine")
 
@@ -139,10 +139,10 @@ func (*Root) startContained(*exec.Cmd, *identity, *ownRoot) error { return errNo
 
 func (*identity) apply(*exec.Cmd) error { return errNotLinux }
 
-// Quiet reports true for every program: no activity can be seen.
+// Quiet reports true for every program, because no activity can be observed.
 func (p *Process) Quiet() bool { return true }
 
-// Working reports false for every program: no activity can be seen.
+// Working reports false for every program, because no activity can be observed.
 func (p *Process) Working() bool { return false }
 
 func (p *Process) Busy() int { return 0 }
@@ -156,13 +156,13 @@ func (p *Process) keepBase() error { return nil }
 
 func (p *Process) addToBase(...string) error { return nil }
 
-// OnLoss has no effect: there is no process 1.
+// OnLoss has no effect, because there is no process 1.
 func (*Disk) OnLoss(func(how string)) {}
 
 // Reboot has no effect.
 func (*Disk) Reboot() error { return nil }
 
-// SeeLoops has no effect: there are no loop devices.
+// SeeLoops has no effect, because there are no loop devices.
 func (*Disk) SeeLoops(func(device string, fileSystem, inode uint64)) {}
 
 func kernelPoints() []string { return nil }

@@ -12,7 +12,7 @@ func kernelPoints() []string {
 	return slices.Concat([]string{"/proc"}, nodeinit.ReadOnly, nodeinit.Masked)
 }
 
-// maskKernel hides files of /proc that are about the whole host, and makes others read-only.
+// maskKernel hides files of /proc about the whole host, and makes others read-only.
 func maskKernel(root string) error {
 	for _, name := range nodeinit.Masked {
 		if err := mask(root + name); err != nil {

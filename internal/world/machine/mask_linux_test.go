@@ -31,7 +31,7 @@ func TestProgramsFindFilesAboutTheHostMasked(t *testing.T) {
 	assert.Empty(t, mounts, "they are no mounts of a driver")
 }
 
-// Programs have the withheld capabilities only if they ask for them.
+// Programs have the withheld capabilities only if they request them.
 func TestCapabilitiesAreWithheldUnlessAskedFor(t *testing.T) {
 	m, dir := newNamespace(t), image(t)
 	defer m.Close()

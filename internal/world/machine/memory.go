@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Memory is a machine that exists in memory only: deterministic, and cheap
-// enough for a thousand nodes in one process. It cannot run programs; drivers
-// are Go servers bound to its sockets.
+// Memory is a machine that exists only in memory. It is deterministic, and cheap enough for a
+// thousand nodes in one process. It cannot run programs. Drivers are Go servers bound to its
+// sockets.
 type Memory struct {
 	name   string
 	layout Layout
@@ -40,7 +40,7 @@ func NewMemoryWith(name string, l Layout) *Memory {
 // Name is the name of the node.
 func (m *Memory) Name() string { return m.name }
 
-// Layout says where the kubelet's directory is.
+// Layout returns the place of the kubelet's directory.
 func (m *Memory) Layout() Layout { return m.layout }
 
 // Path returns path: there are only node paths.
@@ -58,12 +58,12 @@ func (m *Memory) Strays() ([]Stray, error) { return nil, nil }
 // NodePath returns path.
 func (m *Memory) NodePath(path string) string { return path }
 
-// Start fails: no other process could see the machine's files.
+// Start fails, because no other process could see the machine's files.
 func (m *Memory) Start(Command) (*Process, error) {
 	return nil, errors.New("this node's machine is in memory: it cannot run programs")
 }
 
-// PowerOff ends all servers, leaves their socket files, and drops all mounts.
+// PowerOff ends all servers, keeps their socket files, and removes all mounts.
 func (m *Memory) PowerOff() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,7 +120,7 @@ func (m *Memory) read(look func() error) error {
 	return look()
 }
 
-// change runs a change of the machine and then reports it to the watches; their callbacks may use
+// change runs a change of the machine and then reports it to the watches. Their callbacks may use
 // the machine again.
 func (m *Memory) change(do func() error) error {
 	m.mu.Lock()

@@ -62,7 +62,7 @@ func (c *memoryConn) Invoke(ctx context.Context, method string, args, reply any,
 	return copyMessage(reply, answer)
 }
 
-// seenByServer returns the context in which a server handles a call. As over a network it ends at
+// seenByServer returns the context in which a server handles a call. As over a network, it ends at
 // the caller's deadline, even if the caller waits longer.
 func seenByServer(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, limited := ctx.Deadline(); limited {
@@ -116,8 +116,9 @@ func (l *memoryListener) handle(ctx context.Context, transport *memoryTransport,
 	return nil, false, status.Errorf(codes.Unimplemented, "unknown service %s", serviceName)
 }
 
-// callContext is the part of a client's context that a server sees: deadline, cancellation and
-// metadata, but no values. Its own values are made at their first use, since few servers read them.
+// callContext is the part of a client's context that reaches a server: deadline, cancellation and
+// metadata, but no values. Its own values are created at their first use, because few servers read
+// them.
 type callContext struct {
 	context.Context
 	transport *memoryTransport

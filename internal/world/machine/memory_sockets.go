@@ -68,7 +68,7 @@ func (l *memoryListener) Close() error {
 	})
 }
 
-// Abandon ends the server and leaves its socket file.
+// Abandon ends the server and keeps its socket file.
 func (l *memoryListener) Abandon() {
 	l.machine.mu.Lock()
 	defer l.machine.mu.Unlock()
@@ -106,7 +106,7 @@ func (m *Memory) serving(p string) (l *memoryListener, err error) {
 	return l, err
 }
 
-// dialError has the message of a gRPC client after a failed dial: people search for it.
+// dialError has the message of a gRPC client after a failed dial, because people search for it.
 func dialError(p string, cause error) error {
 	failed := &net.OpError{
 		Op: "dial", Net: "unix", Addr: &net.UnixAddr{Name: p, Net: "unix"}, Err: os.NewSyscallError("connect", cause),

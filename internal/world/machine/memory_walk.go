@@ -10,8 +10,8 @@ import (
 // maxSymlinks is the number of symlinks that Linux follows in one path.
 const maxSymlinks = 40
 
-// location is a point of the tree as a path walk sees it: an inode, and the
-// mount through which it was reached.
+// location is a point of the tree during a path walk: an inode, and the mount through which it was
+// reached.
 type location struct {
 	mount *mount
 	node  *inode
@@ -46,7 +46,7 @@ func (m *Memory) resolve(p string, followEnd bool) (location, error) {
 }
 
 // straight resolves the common case: a clean path without symlinks. For all other paths it returns
-// false, and they are walked.
+// false, and the walk handles them.
 func (m *Memory) straight(p string) (at location, ok bool, err error) {
 	at = m.top(location{&m.root, m.root.root})
 	for len(p) > 1 && p[0] == '/' {
@@ -74,7 +74,7 @@ func (m *Memory) straight(p string) (at location, ok bool, err error) {
 	return at, p == "" || p == "/", nil
 }
 
-// entry resolves the directory part of a path. The last component is to be made or removed.
+// entry resolves the directory part of a path. The last component is to be created or removed.
 func (m *Memory) entry(p string) (dir location, name string, err error) {
 	parent, name := path.Split(clean(p))
 	dir, err = m.follow(parent)
@@ -139,7 +139,7 @@ func (m *Memory) path(at location) string {
 	return below(m.path(location{at.mount, at.node.parent}), at.node.name)
 }
 
-// clean is path.Clean with a faster check for paths that are already clean, as nearly all are.
+// clean is path.Clean with a faster check for paths that are already clean, which are nearly all.
 func clean(p string) string {
 	if strings.HasPrefix(p, "/") && !strings.HasSuffix(p, "/") && !strings.Contains(p, "//") && !strings.Contains(p, "/.") {
 		return p
@@ -163,7 +163,7 @@ func below(dir, name string) string {
 	return dir + "/" + name
 }
 
-// components splits a path; it keeps "..", since a symlink may precede it.
+// components splits a path. It keeps "..", because a symlink may precede it.
 func components(p string) []string {
 	var names []string
 	for name := range strings.SplitSeq(p, "/") {

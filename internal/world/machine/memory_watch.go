@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// memoryWatch follows a directory by its inode, as inotify does.
+// memoryWatch follows a directory by its inode, like inotify.
 type memoryWatch struct {
 	dir     *inode
 	path    string
@@ -58,7 +58,7 @@ func (m *Memory) unwatch(w *memoryWatch) {
 	m.watches = slices.DeleteFunc(m.watches, func(other *memoryWatch) bool { return other == w })
 }
 
-// notify sends a change to all watches; a removed node is still in its place.
+// notify sends a change to all watches. A removed node is still in its place.
 func (m *Memory) notify(op Op, node *inode) {
 	for _, w := range m.watches {
 		m.send(w, op, node)

@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// memoryPoll is the wall time between two checks of a program's memory; a program can fill some 400
+// memoryPoll is the wall time between two checks of a program's memory. A program can fill some 400
 // MB in that time.
 const memoryPoll = 100 * time.Millisecond
 
-// PeakMemory returns the most memory, in bytes, that csisim has seen the program itself use; 0
-// without a limit.
+// PeakMemory returns the highest observed memory usage of the program itself, in bytes; 0 without a
+// limit.
 func (p *Process) PeakMemory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.peak
 }
 
-// Left returns the commands of the child processes that still ran when the program ended, and were
-// then killed. It is known after Done, for a program with a mount namespace.
+// Left returns the commands of child processes that were still running when the program ended, and
+// were then killed. It is final after Done, for a program with a mount namespace.
 func (p *Process) Left() []string { return p.left }
 
 // boundMemory kills the program when it exceeds its memory limit.

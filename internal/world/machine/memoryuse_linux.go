@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// peakMemory returns the most memory that a process has had at once, in bytes; 0 if it has ended.
-// The kernel's resource usage of an ended child is no substitute: it includes the parent's memory
-// at the fork.
+// peakMemory returns the highest memory usage of a process, in bytes; 0 if it has ended. The
+// kernel's resource usage of an ended child cannot replace it, because it includes the parent's
+// memory at the fork.
 func peakMemory(pid int) int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -17,7 +17,7 @@ func peakMemory(pid int) int64 {
 	}
 	for line := range bytes.Lines(status) {
 		if amount, is := bytes.CutPrefix(line, []byte("VmHWM:")); is {
-			// The kernel wrote it: it parses.
+			// The kernel wrote it, so it is valid.
 			kilobytes, _ := strconv.ParseInt(string(bytes.TrimSuffix(bytes.TrimSpace(amount), []byte(" kB"))), 10, 64)
 			return kilobytes << 10
 		}

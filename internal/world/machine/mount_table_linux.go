@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mountTable is the mount table of a namespace. Since it is needed after every call of a driver, it
-// is read anew only if the kernel reports a change.
+// mountTable is the mount table of a namespace. It is needed after every driver call. Therefore it
+// is read again only if the kernel reports a change.
 type mountTable struct {
 	lock  sync.Mutex
 	file  *os.File
@@ -18,9 +18,9 @@ type mountTable struct {
 	stale bool // it has changed since it was read
 }
 
-// of returns the table of the thread's namespace, which must be the same thread each time; without
-// a thread, that of csisim's own. Callers must not modify it. The thread itself cannot read it,
-// since its root may show other processes.
+// of returns the table of the thread's namespace; without a thread, that of csisim's own. It must
+// be the same thread each time. Callers must not modify it. The thread itself cannot read it,
+// because its root may show other processes.
 func (t *mountTable) of(in *thread) ([]*mountinfo.Info, error) {
 	if in != nil && in.hasStopped() {
 		return nil, errStopped
@@ -62,14 +62,14 @@ func (t *mountTable) read(path string) error {
 	return nil
 }
 
-// changed asks the kernel, which reports each change once.
+// changed polls the kernel, which reports each change once.
 func (t *mountTable) changed() bool {
 	fds := []unix.PollFd{{Fd: int32(t.file.Fd()), Events: unix.POLLPRI}}
 	n, err := unix.Poll(fds, 0)
 	return err != nil || n > 0
 }
 
-// close closes the file, which would keep the namespace alive.
+// close closes the file, which would otherwise keep the namespace.
 func (t *mountTable) close() error {
 	t.lock.Lock()
 	defer t.lock.Unlock()

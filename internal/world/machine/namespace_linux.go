@@ -8,27 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewNamespace makes a machine in dir with a mount namespace of its own: neither the host nor other
-// nodes see its mounts, which vanish whenever the process ends. It fails with ErrNoPermission where
-// the host does not allow namespaces.
+// NewNamespace creates a machine in dir with a separate mount namespace. Neither the host nor other
+// nodes see its mounts, which vanish whenever the process ends. It fails with ErrNoPermission if
+// the host does not permit namespaces.
 //
 // The node's own files are in memory: they use no disk and vanish with the namespace. With shared,
-// the kubelet's directory is on disk, dir/kubelet, where programs outside the node find it.
+// the kubelet's directory is on disk, dir/kubelet, where programs outside the node can find it.
 //
-// Its programs use node paths directly: the kubelet's directory is the machine's own, see ownRoot
-// for the others. Programs see the host's other directories, but write to layers over them, see
-// Written.
-// Only the directories in through are the host's own. /dev, /sys and /proc/sys are read-only.
+// Its programs use node paths directly. The kubelet's directory is the machine's own; ownRoot
+// describes the others. Programs see the host's other directories, but write to layers on top of
+// them: see Written. Only the directories in through are the host's own. /dev, /sys and /proc/sys
+// are read-only.
 //
-// Each program has a copy of the namespace, like a container: its mounts below that directory
-// reach the kubelet and the other programs, too (Kubernetes' Bidirectional propagation), and its
-// mounts and unmounts elsewhere are its own.
+// Like a container, each program has a copy of the namespace. Its mounts below that directory
+// propagate to the kubelet and the other programs (Kubernetes' Bidirectional propagation), and its
+// mounts and unmounts elsewhere are private.
 func NewNamespace(name, dir string, shared bool, through ...string) (*Disk, error) {
 	return NewNamespaceWith(name, dir, shared, Layout{}, nil, through...)
 }
 
-// NewNamespaceWith is NewNamespace for a machine with another layout, and with a network of its
-// own for process 1 and all programs that do not name another in their Command.
+// NewNamespaceWith is NewNamespace for a machine with another layout, and with a separate network
+// for process 1 and for all programs with no other network in their Command.
 func NewNamespaceWith(name, dir string, shared bool, l Layout, network *Network, through ...string) (*Disk, error) {
 	d := &Disk{name: name, layout: l, net: network}
 	within := []string{"fs"}
@@ -96,9 +96,9 @@ func (d *Disk) enter() error {
 	return nil
 }
 
-// SharesProcesses returns the reason if the machine has no process 1 of its own, nil if it has one.
-// Without one its programs see csisim's processes, and a program that enters the mount namespace of
-// process 1 leaves the machine.
+// SharesProcesses returns the reason why the machine has no process 1 of its own; nil if it has
+// one. Otherwise its programs see csisim's processes, and a program that enters the mount namespace
+// of process 1 leaves the machine.
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
 // Memory returns the numbers of the file systems in memory of a machine in a namespace, including
@@ -135,6 +135,6 @@ func (d *Disk) keepBase() error {
 
 func threadID() int { return unix.Gettid() }
 
-// onMainThread reports whether the calling thread is the main thread, which stands for the process
+// onMainThread reports whether the calling thread is the main thread, which represents the process
 // in /proc.
 func onMainThread() bool { return os.Getpid() == unix.Gettid() }

@@ -78,8 +78,8 @@ func TestTheHostsContentStaysVisible(t *testing.T) {
 	}
 }
 
-// A program's write to a directory of the host stays in the machine, where the machine's other
-// programs see it and Written lists it. Directories in through are the host's own.
+// A program's write to a host directory stays in the machine. The machine's other programs see it,
+// and Written lists it. Directories in through are the host's own.
 func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	needRoot(t)
 	dir, through := shortDir(t), shortDir(t)
@@ -104,8 +104,8 @@ func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
 }
 
-// Given the directories of two runs in memory, when a node of one run is made, then its programs
-// write to that run's directories and do not see the other's, and Written does not list the
+// Given the directories of two runs in memory, when a node of one run is created, then its programs
+// write to that run's directories and do not see those of the other run. Written does not list the
 // directories above them.
 func TestANodeSeesOfTheRunsInMemoryItsOwn(t *testing.T) {
 	needRoot(t)
@@ -135,8 +135,7 @@ func TestFileSystemsThatShowTheKernelAreReadOnly(t *testing.T) {
 	assert.Equal(t, "ok\n", run(t, m, shell("echo x >/dev/null && echo ok")))
 }
 
-// Without overlayfs the host's directories are read-only, except for new entries where drivers make
-// some.
+// Without overlayfs the host's directories are read-only. Drivers can add entries to some of them.
 func TestWithoutLayersTheHostIsReadOnly(t *testing.T) {
 	needRoot(t)
 	defer machine.WithoutLayers()()
@@ -207,8 +206,8 @@ func TestHostsMountTableIsAsBefore(t *testing.T) {
 	assert.Equal(t, before, mountTable(t))
 }
 
-// The kernel gives a new file system the lowest free number. By that number, a loop device with a
-// file in a node's memory is known to be the run's.
+// The kernel gives a new file system the lowest free number. This number identifies a loop device
+// with a file in a node's memory as the run's.
 func TestNoOtherFileSystemHasTheNumberOfAMachinesMemory(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
@@ -394,8 +393,8 @@ func BenchmarkNamespace(b *testing.B) {
 	}
 }
 
-// Missing parent directories of a volume's path are made only for the program, also in directories
-// of the host. No other program sees the program's mounts in a private volume.
+// Missing parent directories of a volume's path are created only for the program, even in
+// directories of the host. No other program sees the program's mounts in a private volume.
 func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
@@ -415,8 +414,8 @@ func TestVolumesBelowTheHostsDirectories(t *testing.T) {
 	assert.Empty(t, mounts)
 }
 
-// The mount point of a volume is made for one program, also in the root: it is no directory of the
-// machine, where another program may have a file.
+// The mount point of a volume is created for one program, even in the root. It is not a directory
+// of the machine, where another program may have a file.
 func TestTheMountPointOfAVolumeIsOneProgramsOwn(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

@@ -17,14 +17,14 @@ type Network struct {
 	closed    sync.Once
 }
 
-// Join connects the network namespace of the calling OS thread to a larger network, where it has an
-// address. leave disconnects it.
+// Join connects the network namespace of the calling OS thread to a larger network, in which it has
+// an address. leave disconnects it.
 type Join func(address netip.Addr) (leave func(), err error)
 
 // Dial connects to an address, IP and port, in its network.
 type Dial func(ctx context.Context, network, to string) (net.Conn, error)
 
-// NewNetwork makes a network namespace. It lasts until Close, or csisim's end, and the end of the
+// NewNetwork makes a network namespace. It exists until Close, or csisim's end, and the end of the
 // last program in it.
 func NewNetwork(address netip.Addr, join Join) (*Network, error) {
 	n := &Network{Address: address}
@@ -54,7 +54,7 @@ func (n *Network) Dial(ctx context.Context, network, to string) (conn net.Conn, 
 	defer inside.stop()
 	var d net.Dialer
 	err = inside.do(func() error {
-		// A socket belongs to the network in which it is made.
+		// A socket belongs to the network in which it is created.
 		conn, err = d.DialContext(ctx, network, to)
 		return err
 	})

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unshareNetwork gives the calling OS thread a network namespace of its own, and returns the
-// namespace's file.
+// unshareNetwork gives the calling OS thread a new network namespace, and returns the namespace's
+// file.
 func unshareNetwork() (*os.File, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, needsRoot("unshare(CLONE_NEWNET)", err)

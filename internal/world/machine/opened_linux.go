@@ -26,8 +26,8 @@ func ofItself(name string) string {
 	return name
 }
 
-// Opened returns how often the program and its children have opened files to read them, by the
-// path. It is nil unless the Command has SeesLookups.
+// Opened returns how often the program and its children have opened files for reading, by path. It
+// is nil unless the Command has SeesLookups.
 func (p *Process) Opened() map[string]int {
 	if p.changes == nil {
 		return nil

@@ -19,24 +19,24 @@ import (
 const killPatience = 10 * time.Second
 
 // Process is a program that runs, or ran, on a machine. It leads its own process group. When it
-// ends, the rest of its group is killed and, in a namespace, all processes that it has started, as
-// the kernel does when process 1 of a container ends; those of an Administrator run until the
-// machine stops. It also ends with csisim.
+// ends, the rest of its group is killed. In a namespace, all processes that it has started are
+// killed, as by the kernel when process 1 of a container ends; those of an Administrator run until
+// the machine stops. It also ends with csisim.
 type Process struct {
 	Stdout string // the host file of its standard output
 	Stderr string // the host file of its standard error
 
 	pid     int
 	parent  *thread
-	base    map[int]string // in a namespace, the mounts at its start: their points by their ids
+	base    map[int]string // in a namespace, the mounts at its start: mount points by id
 	mounts  mountTable
 	done    chan struct{}
 	console *console       // nil if it writes to files itself
 	guest   bool           // its thread and its mounts belong to another program
 	onNode  bool           // its mounts are those of the machine
-	onEnd   func(*Process) // called when it has ended; may be nil
-	as      *identity      // its user in a root of its own; nil without one
-	changes *changes       // its changes of files; nil if they are not observed
+	onEnd   func(*Process) // called after its end; may be nil
+	as      *identity      // its user if it has its own root; otherwise nil
+	changes *changes       // its changes to files; nil if they are not observed
 	root    *ownRoot       // of its container; nil if it has the machine's
 	lost    *lostFiles     // of earlier containers; nil if there are none
 	group   *controlGroup  // limits it; nil without limits
@@ -46,13 +46,13 @@ type Process struct {
 	exit        string
 	code        int
 	outOfMemory bool
-	most, peak  int64    // its memory limit, 0 for none, and the most that it was seen to use
-	greedy      bool     // it was killed since it exceeded its memory limit
-	left        []string // the commands of its processes that were left; known after done
-	strays      error    // the error of killing the rest of its namespace; known after done
+	most, peak  int64    // its memory limit (0 for none) and its highest observed usage
+	greedy      bool     // it was killed because it exceeded its memory limit
+	left        []string // the commands of its leftover processes; final after done
+	strays      error    // the error of killing the rest of its namespace; final after done
 }
 
-// Start runs a program where it sees the machine's mounts.
+// Start runs a program in a place where it sees the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
 	p := &Process{done: make(chan struct{}), onEnd: c.Ended, most: c.Memory, onNode: c.Administrator}
 	if c.Root != nil && d.own == nil {
@@ -78,7 +78,7 @@ func (d *Disk) Start(c Command) (*Process, error) {
 	return p, nil
 }
 
-// newCmd returns the command to run. A path in a root of its own is looked up later, in that root.
+// newCmd returns the command to run. A path in a separate root is looked up later, in that root.
 func (d *Disk) newCmd(c Command) *exec.Cmd {
 	cmd := &exec.Cmd{Path: c.Path, Args: append([]string{c.Path}, c.Args...)}
 	dir := "/"
@@ -92,8 +92,8 @@ func (d *Disk) newCmd(c Command) *exec.Cmd {
 	return cmd
 }
 
-// launch forks from a thread of the program's own: the program inherits the thread's namespace, and
-// its death signal follows the thread, not the process.
+// launch forks from a separate thread for the program. The program inherits the thread's namespace,
+// and its death signal follows the thread, not the process.
 func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	if c.Beside != nil {
 		return p.join(c.Beside, cmd)
@@ -144,7 +144,7 @@ func (d *Disk) launch(p *Process, cmd *exec.Cmd, c Command) error {
 	return nil
 }
 
-// errLowLimit is returned for a program that exceeds its limit before it begins.
+// errLowLimit is returned for a program that exceeds its limit before it starts.
 var errLowLimit = errors.New("container init was OOM-killed (memory limit too low?)")
 
 // addDirs records directories that are on the machine's own disk.
@@ -178,7 +178,7 @@ func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 }
 
 // begin starts the program from its own thread. With a Root it runs in that root, as the root's
-// user, and in a directory that is made if missing.
+// user, and in a directory that is created if it is missing.
 func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
 		if on != nil {
@@ -198,7 +198,7 @@ func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 		return err
 	}
 	if err := p.addToBase(kernelPoints()...); err != nil {
-		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Process.Kill() // it may already have exited
 		_ = cmd.Wait()         // it was killed
 		return err
 	}
@@ -259,8 +259,8 @@ func (p *Process) Await(ctx context.Context) (code int, err error) {
 	}
 }
 
-// ExitCode returns the exit code as a shell reports it: 128 plus the signal number for a program
-// that a signal ended; 0 while the program runs.
+// ExitCode returns the exit code in the form of a shell: 128 plus the signal number for a program
+// that a signal ended. It is 0 while the program runs.
 func (p *Process) ExitCode() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -314,7 +314,8 @@ func (p *Process) hasEnded() bool {
 	return p.ended
 }
 
-// killGroup is safe only until the program is reaped: its number may be reused from then on.
+// killGroup is safe only until the program is reaped, because its number may be reused from then
+// on.
 func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // reaping is locked while a program that has ended is reaped. The kernel then removes the program
@@ -322,8 +323,8 @@ func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 // lock, a check of a driver used a tenth more processor time.
 var reaping sync.Mutex
 
-// await waits for the end of the program, kills the other processes in its namespace, if it has its
-// own, and the rest of its group, and reaps it.
+// await waits for the end of the program and reaps it. Before, it kills the other processes in the
+// program's namespace, if it has its own, and the rest of its group.
 func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 	awaitEnd(p.pid)
 	apart := !p.guest && !p.onNode
@@ -335,7 +336,7 @@ func (p *Process) await(cmd *exec.Cmd, on *Disk) {
 		p.killGroup()
 	}
 	reaping.Lock()
-	_ = cmd.Wait() // the process state has more than the error
+	_ = cmd.Wait() // the process state has more information than the error
 	reaping.Unlock()
 	p.ended = true
 	p.exit, p.code = cmd.ProcessState.String(), exitCode(cmd.ProcessState)

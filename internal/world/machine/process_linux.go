@@ -9,9 +9,9 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// ownGroup starts a program in a process group of its own, to die with process 1 of its machine or,
-// if that has none, with the thread that starts it. Both at once would not work: a process
-// considers a parent outside its process namespace dead.
+// ownGroup starts a program in a separate process group. The program is killed with process 1 of
+// its machine or, if there is none, with the thread that starts it. Both at once would not work,
+// because a process treats a parent outside its process namespace as dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
 	if d.own != nil && d.own.layers.first.Load() != nil {
 		return &syscall.SysProcAttr{Setpgid: true}
@@ -42,7 +42,7 @@ func (d *Disk) killNeighbours(t *thread) (commands []string, err error) {
 		if err != nil || its != own {
 			return false
 		}
-		// Skip a process that is about to end by itself.
+		// Skip a process that will end by itself in a moment.
 		if command := commandOf(pid); command != "" && !found[pid] {
 			found[pid] = true
 			commands = append(commands, command)

@@ -233,8 +233,7 @@ func play(string) {
 	<-p.Done()
 }
 
-// awaitProcess waits for a process with a command line, and returns its number outside of its
-// machine.
+// awaitProcess waits for a process with a command line, and returns its number outside its machine.
 func awaitProcess(t *testing.T, line string) (pid int) {
 	t.Helper()
 	require.Eventually(t, func() bool {

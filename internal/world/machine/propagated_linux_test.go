@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A read-only mount of a container is also read-only on the node, where it propagates to.
+// A read-only mount of a container is also read-only on the node to which it propagates.
 func TestAReadOnlyMountIsReadOnlyWhereItIsPropagatedTo(t *testing.T) {
 	dir := t.TempDir()
 	node, container := filepath.Join(dir, "node"), filepath.Join(dir, "container")

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Quiet reports whether the program and all processes that it has started wait for something, or
-// have ended: none of their threads computes, or waits for a processor or a disk.
+// Quiet reports whether the program and all its child processes wait or have ended: none of their
+// threads computes, or waits for a processor or a disk.
 func (p *Process) Quiet() bool {
 	for _, pid := range p.Family() {
 		if slices.ContainsFunc(threadsOf(pid), works) {
@@ -24,7 +24,7 @@ func (p *Process) Quiet() bool {
 	return true
 }
 
-// Working reports whether the program, or a process that it has started and not left, computes or
+// Working reports whether the program, or a child process that it has not abandoned, computes or
 // waits for a processor or a disk. It takes a tenth of a millisecond. Quiet checks all processes of
 // the computer, and takes longer.
 func (p *Process) Working() bool { return familyWorks(p.pid) }
@@ -47,7 +47,7 @@ func familyWorks(pid int) bool {
 	return slices.ContainsFunc(threads, works) || slices.ContainsFunc(startedBy(threads), familyWorks)
 }
 
-// Family returns the ids of the program and of the processes that it has started, daemons included;
+// Family returns the ids of the program and the processes that it has started, including daemons;
 // none after its end. They are the processes in its mount namespace or, if that is csisim's own,
 // the program and its descendants.
 func (p *Process) Family() (pids []int) {
@@ -89,8 +89,8 @@ func threadsOf(pid int) (threads []string) {
 	return threads
 }
 
-// startedBy returns the processes that threads have started; none where the kernel does not list
-// them.
+// startedBy returns the processes that threads have started. It returns none if the kernel does not
+// list them.
 func startedBy(threads []string) (children []int) {
 	for _, thread := range threads {
 		for _, word := range bytes.Fields(readOnce(thread + "/children")) {
@@ -111,7 +111,7 @@ func works(thread string) bool {
 }
 
 // readOnce returns the first page of a file of /proc; nothing if it is missing. It makes a third of
-// the system calls of os.ReadFile, and a check of a program reads two files of each thread.
+// the system calls of os.ReadFile. A check of a program reads two files for each thread.
 func readOnce(name string) []byte {
 	file, err := unix.Open(name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -123,8 +123,7 @@ func readOnce(name string) []byte {
 	return page[:max(n, 0)]
 }
 
-// processorTime returns how much processor time the program and the processes that it has started
-// have used.
+// processorTime returns the processor time that the program and its child processes have used.
 func (p *Process) processorTime() (used time.Duration) {
 	for _, pid := range p.Family() {
 		if stat, err := workdir.StatOf(pid); err == nil {
@@ -135,5 +134,5 @@ func (p *Process) processorTime() (used time.Duration) {
 }
 
 // clockTick is the unit in which the kernel counts processor time. It is the same on all systems
-// that Go runs on.
+// that Go supports.
 const clockTick = 10 * time.Millisecond

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Given a program with a child that computes, then the program is not quiet. It becomes quiet when
-// the child is killed, and when the program has ended.
+// Given a program with a computing child, then the program is not quiet. It becomes quiet when the
+// child is killed, and when the program has ended.
 func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
@@ -21,8 +21,8 @@ func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
 	assert.True(t, p.Quiet())
 }
 
-// Given a program that has started a daemon through a process that has ended, then the daemon
-// belongs to the program's family. The family ends with the program.
+// Given a program that has started a daemon through a finished process, then the daemon belongs to
+// the program's family. The family ends with the program.
 func TestADaemonBelongsToTheFamilyOfItsProgram(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

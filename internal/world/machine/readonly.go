@@ -14,9 +14,10 @@ func CanWrite(m Machine, dir string) bool {
 
 const probeName = ".csisim-writes"
 
-// WritesReadOnly returns a place where a container with a read-only volume can write: the container
-// runtime shows the tree of mounts at target and makes only its top read-only. Places are target
-// and the mount points below it. The result is empty if the container can write in none of them.
+// WritesReadOnly returns a place where a container with a read-only volume can write. The container
+// runtime shows the tree of mounts at target, and makes only the top mount read-only. Places are
+// target and the mount points below it. The result is empty if the container can write in none of
+// them.
 func WritesReadOnly(m Machine, target string, places []string) string {
 	if d, ok := m.(*Disk); ok {
 		if place, err := d.writesReadOnly(target, places); err == nil {

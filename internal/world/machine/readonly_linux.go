@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writesReadOnly tries to write like a container: in a private copy of the tree of mounts with a
+// writesReadOnly tries to write like a container, in a private copy of the tree of mounts with a
 // read-only top.
 func (d *Disk) writesReadOnly(target string, places []string) (found string, err error) {
 	err = d.look(func() error {

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OnLoss calls a function, on any thread, when process 1 of a machine in a namespace has ended
-// though the machine was not closed, and with it all programs. It says how it ended. PowerOff and
-// Reboot make the machine usable again.
+// OnLoss calls a function, on any thread, when process 1 of a machine in a namespace has ended, and
+// with it all programs, although the machine was not closed. The argument describes how it ended.
+// PowerOff and Reboot make the machine usable again.
 func (d *Disk) OnLoss(lost func(how string)) {
 	if d.own == nil {
 		return
@@ -25,7 +25,7 @@ func (d *Disk) OnLoss(lost func(how string)) {
 	go first.reportEnd(lost)
 }
 
-// reportEnd calls a function when process 1 has ended, unless it was csisim that ended it.
+// reportEnd calls a function when process 1 has ended, unless csisim ended it.
 func (f *firstProcess) reportEnd(lost func(how string)) {
 	<-f.ended
 	if !f.closing.Load() {
@@ -71,8 +71,8 @@ func (d *Disk) startFirstAgain(before *firstProcess) error {
 	return d.do(func() error { return d.own.startFirst(ours, proc) })
 }
 
-// startFirst starts another process 1 from the machine's thread, which is in the machine's root.
-// ours is csisim's process namespace, and proc shows csisim's processes.
+// startFirst starts another process 1 from the machine's thread, which has the machine's root. ours
+// is csisim's process namespace, and proc shows csisim's processes.
 func (r *ownRoot) startFirst(ours, proc *os.File) error {
 	if err := unix.Setns(int(ours.Fd()), unix.CLONE_NEWPID); err != nil {
 		return fmt.Errorf("leave the process namespace: %w", err)

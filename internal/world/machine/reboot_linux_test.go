@@ -39,8 +39,8 @@ func processOne(t *testing.T, p *machine.Process) int {
 	return 0
 }
 
-// Given a machine that loses process 1, when that is reported and the machine boots again,
-// then its files are there, its mounts are not, and programs run in namespaces as before.
+// Given a machine that loses process 1, when that is reported and the machine boots again, then its
+// files exist, its mounts are lost, and programs run in namespaces as before.
 func TestAMachineBootsAgainAfterTheEndOfProcessOne(t *testing.T) {
 	m := ownProcesses(t)
 	mkdirs(t, m, staging)

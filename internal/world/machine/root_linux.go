@@ -21,24 +21,24 @@ import (
 type ownRoot struct {
 	dir     string // on the host, where the root is built
 	layout  Layout
-	kubelet string         // host directory of the kubelet; empty if that is in memory
+	kubelet string         // host directory of the kubelet; empty if it is in memory
 	through []string       // directories of the host that programs may write to
 	hidden  []string       // directories of through that are on a file system without layers
 	layers  *layers        // they protect all other directories of the host
 	memory  []uint64       // numbers of the file systems in memory
 	thread  int            // id of the thread that has the root
 	oneUser bool           // csisim runs as an ordinary user
-	base    map[int]string // the mounts of an empty machine: their points by their ids
+	base    map[int]string // the mounts of an empty machine: mount points by id
 
-	furnished []string   // paths of the machine that were made before its programs
-	carried   []string   // paths of a container's root that show the machine's own
+	furnished []string   // paths of the machine from before its programs
+	carried   []string   // paths in a container's root that show the machine's own
 	holds     bool       // keep the file systems in memory until the root is closed
 	held      []*os.File // they are in
-	wrote     []string   // of a container that has ended: as Written lists it
+	wrote     []string   // of a finished container, in the form of Written
 }
 
-// opened are the directories with entries that are shown one by one if there is no layer, so that
-// programs can make new entries.
+// opened are directories that show their entries individually if there is no layer, so that
+// programs can add entries.
 var opened = []string{"/", "/run", "/var", "/var/lib"}
 
 // build mounts and fills the root.
@@ -104,8 +104,8 @@ func (r *ownRoot) makeSymlink() error {
 	return os.Symlink(r.layout.real(), at)
 }
 
-// withoutRuns leaves out csisim's file system in memory with the directories of runs: nodes see
-// only the directories in through, and the layers do not show those.
+// withoutRuns leaves out csisim's file system in memory with the directories of runs. Nodes see
+// only the directories in through, and the layers do not show the others.
 func (r *ownRoot) withoutRuns(host []*mountinfo.Info) (others []*mountinfo.Info, hidden []string) {
 	for _, m := range host {
 		within := slices.DeleteFunc(slices.Clone(r.through), func(dir string) bool { _, is := cutDir(dir, m.Mountpoint); return !is })
@@ -118,8 +118,8 @@ func (r *ownRoot) withoutRuns(host []*mountinfo.Info) (others []*mountinfo.Info,
 	return others, hidden
 }
 
-// root returns the directory in which the root is built. The layers' upper directories lie beside
-// it, where programs cannot see them.
+// root returns the directory in which the root is built. The layers' upper directories are beside
+// it, so that programs cannot see them.
 func (r *ownRoot) root() string { return r.dir + "/root" }
 
 // cover shows the host's content below layers.
@@ -219,8 +219,8 @@ func (r *ownRoot) pivot() error {
 	return unix.Chdir("/")
 }
 
-// coverNamespace moves the directory over the root of the whole namespace: a process that enters
-// the namespace would not be in a mere chroot.
+// coverNamespace moves the directory over the root of the whole namespace, so that a process that
+// enters the namespace is not only in a chroot.
 func (r *ownRoot) coverNamespace() error {
 	if err := mountError("/", unix.Mount(".", "/", "", unix.MS_MOVE, "")); err != nil {
 		return err
@@ -305,14 +305,14 @@ func (r *ownRoot) nameHost(name string) error {
 	return joinHostname(of)
 }
 
-// outside returns the root directory as other threads and processes find it.
+// outside returns the root directory in the view of other threads and processes.
 func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
 }
 
 // lstat describes a node path from any thread, whatever that thread's root. It fails for files that
-// only the machine's own thread finds, such as those behind a link of /proc, and keeps the
-// described file busy meanwhile.
+// only the machine's own thread can find, such as those behind a link of /proc. Meanwhile it keeps
+// the described file busy.
 func (r *ownRoot) lstat(p string) (info fs.FileInfo, err error) {
 	top, err := r.layers.top.SyscallConn() // it may be closed meanwhile
 	if err != nil {

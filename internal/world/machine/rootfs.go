@@ -4,27 +4,27 @@ package machine
 // are discarded when it ends. It contains the program's own processes, the machine's network and,
 // unless Privileged, only a few devices.
 type Root struct {
-	// Dir is a directory of the host with the root's content; it is not modified.
+	// Dir is a host directory with the root's content. It is not modified.
 	Dir string
-	// ReadOnly lets the program write to its volumes only.
+	// ReadOnly permits the program to write only to its volumes.
 	ReadOnly bool
-	// Privileged shows all devices of the machine, and keeps all capabilities but those in
+	// Privileged shows all devices of the machine, and keeps all capabilities except those in
 	// Withheld.
 	Privileged bool
 	// Capabilities are the capabilities that the program may have, such as "CHOWN"; it loses all
-	// others. A Privileged one has those in Withheld among them.
+	// others. For a Privileged program it lists those in Withheld.
 	Capabilities []string
 	// NoNewPrivileges denies programs the privileges of setuid bits.
 	NoNewPrivileges bool
 	// HostProcesses runs the program in the machine's process namespace. Default: the program is
 	// process 1 of its own process namespace, and all processes there end with it. If the machine
-	// can have none (SharesProcesses), it sees csisim's.
+	// cannot have one (SharesProcesses), the program sees csisim's processes.
 	HostProcesses bool
 	// Processes is a program of the machine. This one runs in its process namespace instead of a
 	// new one.
 	Processes *Process
-	// User is "user", "uid", "user:group" or "uid:gid"; names are looked up in the root directory's
-	// own /etc/passwd and /etc/group. Default: root. If csisim runs as an ordinary user, all
+	// User is "user", "uid", "user:group" or "uid:gid". Names are looked up in /etc/passwd and
+	// /etc/group of the root directory. Default: root. If csisim runs as an ordinary user, all
 	// programs run as that user.
 	User string
 	// Groups are the program's supplementary groups.
@@ -42,7 +42,7 @@ var Capabilities = []string{
 	"CHECKPOINT_RESTORE",
 }
 
-// Withheld are capabilities that no driver needs and by which root reaches beyond its machine: it
-// opens files of the host by their numbers, sets the clock, or restarts the host. Programs have
-// them only if they request them.
+// Withheld are capabilities that no driver needs and that give root access beyond its machine: to
+// open files of the host by their numbers, set the clock, or restart the host. Programs have them
+// only if they request them.
 var Withheld = []string{"DAC_READ_SEARCH", "SYS_BOOT", "SYS_TIME"}

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The directories in which a root is built, on a file system in memory that is mounted at rootPlace
-// for the program alone.
+// The directories in which a root is built. They are on a file system in memory that is mounted at
+// rootPlace only for the program.
 const (
 	imageDir = rootPlace + "/image"
 	upperDir = rootPlace + "/upper"
@@ -75,8 +75,8 @@ func (r *Root) enter(image *os.File, volumes []Volume, l Layout, oneUser bool) e
 	return nil
 }
 
-// leave makes the built root the calling thread's. No path leads to the machine's files from then
-// on, neither through a symlink of the image nor through /.. in one.
+// leave makes the built root the root of the calling thread. From then on no path leads to the
+// machine's files, neither through a symlink of the image nor through /.. in one.
 func leave(node *os.File) error {
 	if err := unix.Chdir(builtDir); err != nil {
 		return err
@@ -97,7 +97,7 @@ func leave(node *os.File) error {
 	return unix.Chdir("/")
 }
 
-// build makes the root from the image, and adds the other directories of a container.
+// build creates the root from the image, and adds the other directories of a container.
 func (r *Root) build(image *os.File, oneUser bool) error {
 	if err := mountError(rootPlace, unix.Mount("csisim", rootPlace, "tmpfs", 0, memoryOptions)); err != nil {
 		return err
@@ -125,8 +125,8 @@ func (r *Root) build(image *os.File, oneUser bool) error {
 	return r.showKernel()
 }
 
-// mountFlags returns the flags of the program's own file systems. Device nodes that a program
-// without privileges makes there cannot be opened.
+// mountFlags returns the flags of the program's own file systems. If an unprivileged program
+// creates device nodes there, they cannot be opened.
 func (r *Root) mountFlags() uintptr {
 	if r.Privileged {
 		return 0
@@ -134,8 +134,8 @@ func (r *Root) mountFlags() uintptr {
 	return unix.MS_NODEV
 }
 
-// makeDir makes a directory. It replaces any other file of the image at that path: a symlink would
-// lead to the machine's own directory.
+// makeDir makes a directory. It replaces any other file of the image at that path, because a
+// symlink would lead to the machine's own directory.
 func makeDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
@@ -167,7 +167,7 @@ func (m *volumeMounts) writeAll(files map[string]string) error {
 	return nil
 }
 
-// dirInRoot returns a directory of the thread's own, without symlinks on the way. It replaces a
+// dirInRoot returns a directory for the thread only, without symlinks on its path. It replaces a
 // dangling symlink.
 func (m *volumeMounts) dirInRoot(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
@@ -254,7 +254,7 @@ func (r *Root) ownDirs() []string {
 	return []string{"/", "/dev"}
 }
 
-// makeIn allows mount points of volumes to be made in the file systems of some directories.
+// makeIn permits the creation of mount points for volumes in the file systems of some directories.
 func (m *volumeMounts) makeIn(dirs ...string) error {
 	for _, dir := range dirs {
 		var stat unix.Stat_t

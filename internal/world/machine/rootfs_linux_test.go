@@ -47,7 +47,7 @@ func inRoot(root machine.Root, script string) machine.Command {
 	return machine.Command{Path: "sh", Args: []string{"-c", script}, Env: []string{"PATH=/bin"}, Bare: true, Root: &root}
 }
 
-// A program in a root of its own sees that root, the kernel's files and its volumes; its writes are
+// A program with its own root sees that root, the kernel's files and its volumes. Its writes are
 // discarded when it ends.
 func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	needRoot(t)
@@ -187,8 +187,8 @@ func TestARootLimitsPrivileges(t *testing.T) {
 	require.NoError(t, host.Kill())
 }
 
-// A program without privileges cannot use a device node that it makes, in its root or in a volume.
-// The devices that a container has work, and so does a volume that is a device.
+// An unprivileged program cannot use a device node that it creates, in its root or in a volume. The
+// devices that a container has work, and so does a volume that is a device.
 func TestARootOpensNoDevices(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
-// identity is the user of a program in a root of its own.
+// identity is the user of a program with its own root.
 type identity struct {
 	uid, gid uint32
 	groups   []uint32
@@ -26,7 +26,7 @@ type identity struct {
 	oneUser  bool // csisim's user is the only one
 }
 
-// identify looks up the root's user, from a calling thread that is in the root.
+// identify looks up the root's user from a calling thread in the root.
 func (r *Root) identify(on *ownRoot) (*identity, error) {
 	user, group, hasGroup := strings.Cut(r.User, ":")
 	id := &identity{home: "/", oneUser: on.oneUser, groups: slices.Clone(r.Groups)}
@@ -91,7 +91,7 @@ func idOf(text string) (uint32, bool) {
 }
 
 // entryOf returns the fields of the first line, in a file such as /etc/passwd, that matches and has
-// enough fields; nil for none.
+// enough fields; nil if there is none.
 func entryOf(file string, matches func([]string) bool, least int) ([]string, error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +113,8 @@ func entryOf(file string, matches func([]string) bool, least int) ([]string, err
 	return nil, nil
 }
 
-// apply gives a program that the calling thread is about to start, in the root, that user. It looks
-// the program up by the PATH of its own environment.
+// apply sets the user of a program that the calling thread is about to start in the root. It looks
+// the program up in the PATH of the program's environment.
 func (id *identity) apply(cmd *exec.Cmd) (err error) {
 	home := "HOME=" + id.home
 	if !slices.ContainsFunc(cmd.Env, func(entry string) bool { return strings.HasPrefix(entry, "HOME=") }) {
@@ -173,8 +173,8 @@ func underlying(err error) error {
 	return err
 }
 
-// confine removes from the calling thread's children the privileges that the root's programs must
-// not have.
+// confine removes privileges from the calling thread's children that the root's programs must not
+// have.
 func (r *Root) confine() error {
 	if r.NoNewPrivileges {
 		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
@@ -192,8 +192,8 @@ func (r *Root) has(name string) bool {
 	return r.Privileged && !slices.Contains(Withheld, name) || slices.Contains(r.Capabilities, name)
 }
 
-// confine removes from the calling thread's children the privileges that programs of the machine
-// must not have. Drivers use keyrings: mount.ceph and cryptsetup put secrets there.
+// confine removes privileges from the calling thread's children that programs of the machine must
+// not have. Drivers use keyrings: mount.ceph and cryptsetup put secrets there.
 func (c Command) confine() error {
 	if err := nodeinit.Deny(false); err != nil {
 		return fmt.Errorf("deny system calls: %w", err)

@@ -197,8 +197,8 @@ func TestDialFailsFastInTheWordsOfGRPC(t *testing.T) {
 	})
 }
 
-// K-RPC-2: a server that has lost its socket's file cannot be reached any more, although it lives
-// and its last calls continue.
+// K-RPC-2: a server without its socket's file is unreachable, although it runs and its last calls
+// continue.
 func TestTheServerIsTheOneAtThePath(t *testing.T) {
 	onEach(t, func(t *testing.T, m machine.Machine) {
 		begun, end := make(chan bool), make(chan bool)

@@ -18,8 +18,9 @@ const drainPatience = time.Second
 // longestLine is the most of an unfinished line that is held back.
 const longestLine = 16 << 10
 
-// lineLog is the log of a program's two streams. It has whole lines, unless they are too long, and
-// the time of each in a second file. It is truncated if it cannot be written, as on a full disk.
+// lineLog is the log of a program's two streams. It has complete lines, unless they are too long,
+// and the time of each line in a second file. It is truncated if writing fails, for example on a
+// full disk.
 type lineLog struct {
 	log, stamps io.WriteCloser
 	now         func() time.Time

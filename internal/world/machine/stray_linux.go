@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Strays lists the processes that the machine's programs have started: every process in a program's
-// mount namespace, even if it tries to hide. Without namespaces it lists none.
+// Strays lists the processes that the machine's programs have started. This is every process in a
+// program's mount namespace, even if it tries to hide. Without namespaces it lists none.
 func (d *Disk) Strays() ([]Stray, error) {
 	if d.own == nil || !d.mayHaveStrays() {
 		return nil, nil
@@ -56,7 +56,7 @@ func processes() (iter.Seq2[int, string], error) {
 }
 
 // mayHaveStrays reports whether a machine in a namespace may have more processes than programs. If
-// it has its own process namespace, counting its processes is cheaper than looking at all processes
+// it has its own process namespace, counting its processes is cheaper than checking all processes
 // of all machines.
 func (d *Disk) mayHaveStrays() bool {
 	first := d.own.layers.first.Load()
@@ -68,7 +68,7 @@ func (d *Disk) mayHaveStrays() bool {
 	return err != nil || others > len(programs) || !slices.Equal(programs, d.running())
 }
 
-// namespaceOf returns a process's mount namespace; an error if it has ended.
+// namespaceOf returns a process's mount namespace, or an error if the process has ended.
 func namespaceOf(pid int) (string, error) { return os.Readlink(fmt.Sprintf("/proc/%d/ns/mnt", pid)) }
 
 // parentOf returns the PID of a process's parent; 0 if it has ended.

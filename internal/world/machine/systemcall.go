@@ -9,8 +9,8 @@ import (
 type SystemCall struct {
 	// Name is one of SystemCalls.
 	Name string
-	// Path is the path that the call changes, as the program sees it. From is the source of a
-	// mount, or the old path of a rename or a link.
+	// Path is the path that the call changes, in the program's view. From is the source of a mount,
+	// or the old path of a rename or a link.
 	Path, From string
 	// Makes means that the call creates a file or a directory at Path.
 	Makes bool
@@ -28,7 +28,7 @@ const Write = "write"
 // SystemCalls lists the observed calls, including their variants: rename is rename(2), renameat(2)
 // and renameat2(2); mount is mount(2), and move_mount(2) and mount_setattr(2) of mount(8); open
 // creates, truncates or writes to a file or a block device; ioctl sets up and ends loop devices.
-// Write follows open, with a file that exists and is empty; later writes are not observed.
+// Write follows open, for a file that exists and is empty. Later writes are not observed.
 func SystemCalls() []string {
 	return []string{
 		"copy_file_range", "fallocate", "fsync", "ioctl", "link", "mkdir", "mknod", "mount", "open", "pwrite", "rename", "rmdir", "symlink",
@@ -40,8 +40,8 @@ func SystemCalls() []string {
 type Point struct {
 	// Name is the name of the call. Empty selects no call at all.
 	Name string
-	// Path selects by path: by its last elements, or by all of it if it starts with /. * matches
-	// any letters within an element. Default: any path.
+	// Path selects calls by path: by its last elements, or by the whole path if it starts with /. *
+	// matches any letters within an element. Default: any path.
 	Path string
 	// Nth selects the n-th match, counted from 1; 0 selects each.
 	Nth int

@@ -11,7 +11,7 @@ import (
 )
 
 // spot names the arguments of a system call that identify a file: a directory and a path, or an
-// open file. Each is counted from one; 0 is none.
+// open file. Each is counted from one; 0 means none.
 type spot struct {
 	dir, path int
 	text      bool // the path is a text that need not name a file
@@ -23,7 +23,7 @@ func anyText(path int) spot     { return spot{path: path + 1, text: true} }
 func fileOpened(file int) spot  { return spot{dir: file + 1} }
 func (s spot) isEmpty() bool    { return s == spot{} }
 
-// change returns the change that a waiting call makes; empty if the call is unknown.
+// change returns the change of a waiting call; empty if the call is unknown.
 func (n *notification) change() change {
 	i := slices.IndexFunc(changesOfFiles, func(c change) bool { return c.number == uint32(n.number) })
 	if i < 0 {
@@ -52,7 +52,7 @@ func (n *notification) systemCall() *SystemCall {
 	return &SystemCall{Name: c.name, Path: n.pathOf(c.of), From: n.pathOf(c.from), Makes: n.makes(c), begins: begins}
 }
 
-// makes reports whether a call makes a file or a directory where there is none.
+// makes reports whether a call creates a file or a directory.
 func (n *notification) makes(c change) bool {
 	switch c.name {
 	case open, "mkdir", "mknod", "symlink", "link", "rename":
@@ -65,7 +65,7 @@ func (n *notification) makes(c change) bool {
 	return false
 }
 
-// pathOf returns the path at a spot, as the program sees it.
+// pathOf returns the path at a spot, in the program's view.
 func (n *notification) pathOf(s spot) string {
 	if s.isEmpty() {
 		return ""
@@ -88,7 +88,7 @@ func (n *notification) pathOf(s spot) string {
 	return path.Join(dir, name)
 }
 
-// weight returns the number of changes of files for which a call counts; see openedFile for calls
+// weight returns the number of changes to files for which a call counts; see openedFile for calls
 // that open a file.
 func (n *notification) weight() int {
 	switch n.number {

@@ -33,7 +33,7 @@ func (k *console) resize(sizes <-chan TerminalSize) {
 	}
 }
 
-// setSize keeps the terminal open meanwhile: it is closed when the program ends.
+// setSize keeps the terminal open meanwhile, because it is closed when the program ends.
 func (k *console) setSize(size TerminalSize) error {
 	conn, err := k.terminal.SyscallConn()
 	if err != nil {

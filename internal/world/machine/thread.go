@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// thread is an OS thread that runs closures one after the other. Its special state, such as a mount
-// namespace or programs that die with it, lasts as long as the thread.
+// thread is an OS thread that runs closures sequentially. Its special state, such as a mount
+// namespace or programs that are killed with it, exists as long as the thread.
 type thread struct {
 	id       int // its number in the system
 	work     chan func()
@@ -35,8 +35,8 @@ func startThread(setup func() error) (*thread, error) {
 func (t *thread) run(setup func() error, ready chan<- error) {
 	runtime.LockOSThread()
 	if onMainThread() {
-		// The main thread stands for the process in /proc and never ends. While
-		// it is held here, the next goroutine gets another one.
+		// The main thread represents the process in /proc and never ends. While it is held here,
+		// the next goroutine gets another thread.
 		elsewhere := make(chan struct{})
 		go func() {
 			runtime.LockOSThread()

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unsynced holds the files of a machine's own disk that programs have written and not yet synced.
-// Until then the disk has such a file's name, but the page cache alone has the written content, and
+// unsynced holds the files on a machine's own disk that programs have written and not synced yet.
+// Until then, the disk has such a file's name, but only the page cache has the written content, and
 // a power-off loses it. The kernel writes the content to the disk after a while. Later writes to an
-// open file are not observed: they count as made when it was opened or last synced. Content that is
-// overwritten in place counts as written to the disk at once.
+// open file are not observed. They count as made when the file was opened or last synced. Content
+// that is overwritten in place counts as written to the disk immediately.
 type unsynced struct {
 	own func(device uint64, fd int) bool // whether a file is on the machine's own disk
 	now atomic.Int64                     // the cluster's time, a time.Duration
@@ -28,14 +28,14 @@ type unsynced struct {
 	files []heldFile
 }
 
-// begunFile is a file that did not exist yet and that a call may be creating.
+// begunFile is a missing file that a call may be creating.
 type begunFile struct {
 	*openedFile
 	since time.Duration
-	looks int // how often it was not found
+	looks int // how often the file was not found
 }
 
-// heldFile is an existing file, whatever its current name. It is not open for reading or writing.
+// heldFile is an existing file with any current name. It is not open for reading or writing.
 type heldFile struct {
 	fd     int
 	inode  uint64
@@ -46,10 +46,10 @@ type heldFile struct {
 
 func (f heldFile) is(stat *unix.Stat_t) bool { return f.inode == stat.Ino && f.on == stat.Dev }
 
-// most limits the number of held files: beyond it, the oldest count as written to the disk.
+// most limits the number of held files. Beyond it, the oldest ones count as written to the disk.
 const most = 256
 
-// writtenBack is the age at which the kernel has written a file to the disk:
+// writtenBack is the age at which the kernel has certainly written a file to the disk:
 // vm.dirty_expire_centisecs, plus the interval of its checks, vm.dirty_writeback_centisecs.
 const writtenBack = 30*time.Second + 5*time.Second
 
@@ -58,14 +58,14 @@ func (u *unsynced) moved(now time.Duration) { u.now.Store(int64(now)) }
 
 func (u *unsynced) time() time.Duration { return time.Duration(u.now.Load()) }
 
-// note records the effect of a call that is about to be made. It does nothing for nil.
+// note records the effect of a call before it is made. It does nothing for nil.
 func (u *unsynced) note(n *notification) {
 	if u == nil {
 		return
 	}
 	if n.number == unix.SYS_UMOUNT2 {
-		// A process that csisim is starting has copies of csisim's open files until it executes its
-		// program. A copy of a file on the mount would keep it busy.
+		// A starting process has copies of csisim's open files until it executes its program. A
+		// copy of a file on the mount would keep it busy.
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()
 	}
@@ -95,7 +95,7 @@ func (u *unsynced) note(n *notification) {
 }
 
 // open records a file that is about to be created, truncated or opened for writing, unless each
-// write to it is synced at once.
+// write to it is synced immediately.
 func (u *unsynced) open(file *openedFile) {
 	const anew = unix.O_CREAT | unix.O_EXCL
 	fd, err := file.open(unix.O_PATH, 0)
@@ -117,7 +117,7 @@ func (u *unsynced) open(file *openedFile) {
 
 // settle finds the files of begun calls. A failed call leaves no file.
 func (u *unsynced) settle() {
-	const patience = 8 // other threads make calls, too
+	const patience = 8 // other threads also make calls
 	u.begun = slices.DeleteFunc(u.begun, func(b begunFile) bool {
 		fd, err := b.open(unix.O_PATH, 0)
 		if b.looks++; err != nil && b.looks < patience {
@@ -142,8 +142,8 @@ func (u *unsynced) write(n *notification) *heldFile {
 	return u.hold(fd, u.time())
 }
 
-// hold records a file that has been written to since some time, if it is on the machine's disk. It
-// does nothing for nil.
+// hold records a file with writes since some time, if it is on the machine's disk. It does nothing
+// for nil.
 func (u *unsynced) hold(fd int, since time.Duration) *heldFile {
 	u.drop(u.isWrittenBack)
 	var stat unix.Stat_t
@@ -196,8 +196,8 @@ func (u *unsynced) sync(n *notification) {
 	}
 }
 
-// leave drops the files on a mount that is about to be unmounted: they would keep it busy. They
-// count as written to the disk.
+// leave drops the files on a mount that is about to be unmounted, because they would keep it busy.
+// They count as written to the disk.
 func (u *unsynced) leave(n *notification) {
 	root, err := n.holdSpot(n.change().of)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A power-off keeps the content that a node's programs have synced. A file that was renamed but not
-// synced keeps its name, not its content.
+// A power-off keeps the content that a node's programs have synced. A renamed but unsynced file
+// keeps its name, but not its content.
 func TestAPowerOffLosesUnsyncedWrites(t *testing.T) {
 	for name, c := range map[string]struct {
 		script, want string
@@ -107,8 +107,8 @@ func TestFilesOfAnEarlierProgramAreLostOrSynced(t *testing.T) {
 	assert.Equal(t, "x= y=b", files(t, m))
 }
 
-// A directory of the host is on a node's disk if the command says so; all other directories are
-// another computer's.
+// A host directory is on a node's disk if the command says so. All other directories belong to
+// another computer.
 func TestDirectoriesOfTheHostMayBeOnANodesDisk(t *testing.T) {
 	own, other := t.TempDir(), t.TempDir()
 	m, err := machine.NewNamespace("node-a", filepath.Join(shortDir(t), "n"), false, own, other)

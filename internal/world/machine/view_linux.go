@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// keptView is a mount of its own of the file system that a volume had.
+// keptView is a separate mount of the file system that a volume had.
 type keptView struct {
 	root   *os.File
 	device string // of the file system, as in Mount
 }
 
-// KeepView keeps the mount at path as a container has it that starts now.
+// KeepView keeps the mount at path in the state in which a container that starts now sees it.
 func (d *Disk) KeepView(p string) error {
 	if err := d.closeView(p); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Given a kept mount of FUSE. When its daemon exits, then the view has its error if another mount
-// covers or replaces it, and none if the path shows the dead mount itself.
+// Given a kept mount of FUSE. When its daemon exits, then the view has the daemon's error if
+// another mount covers or replaces it, and none if the path shows the dead mount itself.
 func TestAViewOutlivesItsPath(t *testing.T) {
 	if _, err := exec.LookPath("bindfs"); err != nil || machine.FUSERefused() != nil {
 		t.Skip("bindfs and /dev/fuse are needed")

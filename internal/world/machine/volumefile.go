@@ -14,7 +14,7 @@ import (
 )
 
 // VolumeFiles is a machine that reads and writes a file in the root of a volume with untrusted
-// content: it does not follow a symlink, nor wait for a FIFO. Anything but a regular file returns a
+// content. It neither follows a symlink nor waits for a FIFO. Anything but a regular file returns a
 // *NotRegularError.
 type VolumeFiles interface {
 	ReadVolumeFile(dir, name string) ([]byte, error)
@@ -65,7 +65,7 @@ func (d *Disk) WriteVolumeFile(dir, name string, data []byte, perm fs.FileMode) 
 	})
 }
 
-// openIn opens a regular file of a directory. It checks the type before it opens the file, since
+// openIn opens a regular file of a directory. It checks the type before it opens the file, because
 // opening a device may have an effect, and again afterwards.
 func openIn(dir, name string, flags int, perm fs.FileMode) (*os.File, error) {
 	file := path.Join(dir, name)

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// If a volume has anything but a regular file at the path, it is neither followed, waited for nor
-// changed.
+// If the path in a volume is not a regular file, csisim neither follows it, nor waits for it, nor
+// changes it.
 func TestAVolumesFileIsOpenedWithCare(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		d := m.(*machine.Disk)

@@ -14,19 +14,18 @@ import (
 )
 
 // volumeMounts shows volumes to the calling thread. The thread's mount namespace is a copy of its
-// machine's, and mount points are made for that thread alone.
+// machine's, and mount points are created only for that thread.
 type volumeMounts struct {
 	layout Layout
 	node   *os.File        // the machine's root, where the volumes are
-	shown  []string        // where volumes are, without symlinks on the way
+	shown  []string        // the paths of volumes, without symlinks
 	own    map[uint64]bool // file systems that were made for the thread
-	// noDevices keeps device nodes in volumes from being opened, other than volumes that are
-	// devices.
+	// noDevices prevents the opening of device nodes in volumes, except volumes that are devices.
 	noDevices bool
 }
 
-// mountVolumes shows volumes beside the machine's own files. With ownKubeletDir, the kubelet's
-// directory contains only the volumes.
+// mountVolumes shows volumes in addition to the machine's own files. With ownKubeletDir, the
+// kubelet's directory contains only the volumes.
 func mountVolumes(volumes []Volume, l Layout, ownKubeletDir bool) error {
 	node, err := os.Open("/")
 	if err != nil {
@@ -163,8 +162,8 @@ func (m *volumeMounts) show(v Volume, tree *os.File) error {
 	return nil
 }
 
-// openBelow opens a path below a directory, and resolves symlinks as if the directory were the
-// root, whatever the calling thread's root. The result can only be described or mounted elsewhere.
+// openBelow opens a path below a directory. It resolves symlinks as if the directory were the root,
+// whatever the calling thread's root is. The result can only be described or mounted elsewhere.
 func openBelow(dir *os.File, name string) (*os.File, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
 	fd, err := unix.Openat2(int(dir.Fd()), name, &how)
@@ -197,7 +196,7 @@ func moveTree(tree *os.File, target string) error {
 	return mountError(target, unix.MoveMount(int(tree.Fd()), "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// point returns the mount point of a volume, without symlinks on the way. It makes a missing one.
+// point returns the mount point of a volume, without symlinks on the way. It creates a missing one.
 func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	above, missing := target, ""
 	for {
@@ -229,8 +228,8 @@ func (m *volumeMounts) point(target string, isDir bool) (string, error) {
 	return target, makePoint(target, isDir)
 }
 
-// isOwn reports whether mount points may be made in a directory: it is in a volume, in the
-// kubelet's directory, or was made for this thread.
+// isOwn reports whether mount points may be created in a directory: the directory is in a volume or
+// in the kubelet's directory, or was created for this thread.
 func (m *volumeMounts) isOwn(dir string) (bool, error) {
 	for _, own := range append([]string{m.layout.real()}, m.shown...) {
 		if _, below := cutDir(dir, own); below {
@@ -256,7 +255,7 @@ func (m *volumeMounts) reopen(dir, except string) error {
 	return showAll(before, dir, except)
 }
 
-// rootPlace is a directory of every machine that is empty, except for the program's own mounts.
+// rootPlace is a directory that is empty on every machine, except for the program's own mounts.
 const rootPlace = "/csi"
 
 // isMissingBelowRoot reports whether the machine's root lacks the first directory of a volume's
@@ -267,8 +266,8 @@ func isMissingBelowRoot(v Volume) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// reopenRoot is reopen for the root. Since nothing can be mounted over the root, the thread gets
-// another one. It must run before all volumes are shown.
+// reopenRoot is reopen for the root. Nothing can be mounted over the root, so the thread gets
+// another root. It must run before all volumes are shown.
 func (m *volumeMounts) reopenRoot() error {
 	if err := m.mountMemory(rootPlace); err != nil {
 		return err

@@ -5,20 +5,21 @@ import "syscall"
 // Interference selects system calls of a program and their fate. The zero value only observes.
 type Interference struct {
 	At Point
-	// Fails is the error that the calls return, Times how many of them, 0 for all. Without an error
-	// the program is stopped at the first.
+	// Fails is the error of the calls, and Times their number; 0 means all. Without an error the
+	// program is stopped at the first.
 	Fails syscall.Errno
 	Times int
 	// Broken are mounted file systems that fail. The zero value is none.
 	Broken BrokenMounts
 }
 
-// BrokenMounts are mounted file systems with files that the program cannot use until it unmounts
-// them. A process sees them only if its Command has SeesLookups.
+// BrokenMounts are mounted file systems with unusable files until the program unmounts them. This
+// requires SeesLookups in the process's Command.
 type BrokenMounts struct {
-	// Paths are the mount points, as the program sees them.
+	// Paths are the mount points in the program's view.
 	Paths []string
-	// Fails is the error of each system call about a file there; with EROFS, of those that write.
+	// Fails is the error of each system call about a file there; EROFS affects only calls that
+	// write.
 	Fails syscall.Errno
 }
 
@@ -36,8 +37,8 @@ type CallWatch struct {
 	of           *Process
 }
 
-// NewCallWatch returns a watch of a program that has not begun; nil if its system calls cannot be
-// observed.
+// NewCallWatch returns a watch of a program that has not started yet; nil if its system calls
+// cannot be observed.
 func (p *Process) NewCallWatch(i Interference) *CallWatch {
 	if p.changes == nil {
 		return nil

@@ -18,7 +18,7 @@ import (
 
 const registry = "/var/lib/kubelet/plugins_registry"
 
-// record collects the events of a watch, which may come from another goroutine.
+// record collects the events of a watch, which may arrive on another goroutine.
 type record struct {
 	mu     sync.Mutex
 	events []string
@@ -52,7 +52,7 @@ func (r *record) take() []string {
 	return events
 }
 
-// await takes events until there are n of them.
+// await receives events until there are n of them.
 func (r *record) await(t *testing.T, n int) []string {
 	var events []string
 	for {
@@ -165,7 +165,7 @@ func TestWatchSendsChangesOfOthersOnce(t *testing.T) {
 	}
 }
 
-// K-REG-3: a socket renamed away stays; one renamed into place is created.
+// K-REG-3: a socket that is renamed away stays, and a socket that is renamed into place is created.
 func TestWatchIgnoresRenamesAway(t *testing.T) {
 	m := newDisk(t)
 	defer m.Close()

@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// BenchmarkWatchedCall measures the cost for a program, in wall time, of an observed system call:
-// at most 30 µs. It uses the most expensive call, which opens a file to truncate it and looks up
-// its path, the file and its fate.
+// BenchmarkWatchedCall measures the cost of an observed system call for a program, in wall time. It
+// may take 30 µs. It uses the most expensive call, which opens a file to truncate it. csisim then
+// looks up its path, the file and the file's state.
 func BenchmarkWatchedCall(b *testing.B) {
 	m, err := machine.NewNamespace("node-a", filepath.Join(b.TempDir(), "n"), false)
 	require.NoError(b, err)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrNotIsolated is returned for a machine without a mount namespace of its own.
+// ErrNotIsolated is returned for a machine without its own mount namespace.
 var ErrNotIsolated = errors.New("the machine has no mount namespace of its own: run as root, with isolation auto or namespace")
 
 // Within runs f on a thread that has the machine's root directory and mounts; programs that f
@@ -18,8 +18,8 @@ func (d *Disk) Within(f func() error) error {
 	return d.do(f)
 }
 
-// Furnish is Within for preparations before the machine's first program: mounts of f belong to the
-// empty machine, like its root. Mounts does not list them, and they outlast a power-off.
+// Furnish is Within for preparations before the machine's first program. Mounts of f belong to the
+// empty machine, like its root. Mounts does not list them, and they survive a power-off.
 func (d *Disk) Furnish(f func() error) error {
 	if err := d.Within(f); err != nil {
 		return err

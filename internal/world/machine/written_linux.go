@@ -15,10 +15,10 @@ import (
 // bookkeeping are paths that system tools write on every machine.
 var bookkeeping = []string{"/run/mount", "/run/blkid", "/etc/mtab", "/run/lock"}
 
-// Written lists the changes that programs have made to directories of the host, or would have made
-// without the layers: "made /etc/x", "changed …", "removed …". A directory has a trailing slash,
-// and its content is not listed. The directories that containers keep belong to the node and are
-// left out. It is empty without a namespace.
+// Written lists the changes that programs have made to host directories, or would have made without
+// the layers: "made /etc/x", "changed …", "removed …". A directory has a trailing slash, and its
+// content is not listed. It leaves out the directories that containers keep, because they belong to
+// the node. It is empty without a namespace.
 func (d *Disk) Written() ([]string, error) {
 	if d.own == nil || d.own.layers == nil || d.own.layers.upper == nil {
 		return nil, nil
@@ -43,8 +43,8 @@ func (d *Disk) Written() ([]string, error) {
 	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] || isKept(change, kept) }), nil
 }
 
-// isKept reports whether a change is one in the directories that containers keep on the node, or
-// made a parent of them.
+// isKept reports whether a change is in a directory that containers keep on the node, or created a
+// parent of one.
 func isKept(change string, kept []string) bool {
 	verb, name, _ := strings.Cut(change, " ")
 	name = strings.TrimSuffix(name, "/")
@@ -106,7 +106,7 @@ func sortChanges(changes []string) {
 }
 
 // changed describes the change of an entry in a layer, and reports whether entries below it may
-// have changed, too.
+// also have changed.
 func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool) {
 	if l.isOwn(name) {
 		return "", false

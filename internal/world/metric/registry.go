@@ -1,5 +1,5 @@
-// Package metric holds the metrics of a simulated program, under the names and
-// labels of the real one's.
+// Package metric holds the metrics of a simulated program, under the real program's names and
+// labels.
 package metric
 
 import (
@@ -16,7 +16,7 @@ type Registry struct {
 	samples    map[string]*sample
 	histograms map[string]*histogram
 	collectors []Collector
-	line       []byte // in which identities are put together
+	line       []byte // a buffer for building identities
 }
 
 // Collector returns gauges that are read when metrics are requested.
@@ -42,7 +42,7 @@ type sample struct {
 type histogram struct {
 	series
 	bounds []float64
-	counts []uint64 // one more than bounds: the last is for longer values
+	counts []uint64 // one more than bounds; the last one is for longer values
 	sum    float64
 }
 
@@ -51,7 +51,7 @@ func (r *Registry) Add(name string, delta float64, labels ...string) {
 	r.sampleOf(name, labels, true).value += delta
 }
 
-// Set gives a gauge its value.
+// Set sets the value of a gauge.
 func (r *Registry) Set(name string, value float64, labels ...string) {
 	r.sampleOf(name, labels, false).value = value
 }
@@ -108,7 +108,7 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-// Lines are all metrics as the program's metrics endpoint would show them, sorted.
+// Lines are all metrics in the format of the program's metrics endpoint, sorted.
 func (r *Registry) Lines() []string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(r.samples)) {
@@ -172,8 +172,8 @@ func appendIdentity(to []byte, name string, labels []string) []byte {
 	return append(to, '}')
 }
 
-// appendQuoted is strconv.AppendQuote with a fast path for text without anything to escape, the
-// common case.
+// appendQuoted is strconv.AppendQuote with a fast path for the common case: text without anything
+// to escape.
 func appendQuoted(to []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

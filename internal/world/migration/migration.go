@@ -1,7 +1,7 @@
-// Package migration translates volumes of in-tree plugins to CSI volumes, since CSI drivers replace
-// the plugins: API objects stay in-tree, and each component that handles a volume translates it
-// first. All seven plugins are migrated, on every node, as in Kubernetes v1.36; Plugins are the
-// exceptions. The sidecars of a driver always translate. C-MIG-1, C-MIG-2
+// Package migration translates volumes of in-tree plugins to CSI volumes, because CSI drivers
+// replace the plugins. API objects stay in-tree, and each component that handles a volume
+// translates it first. As in Kubernetes v1.36, all seven plugins are migrated on every node.
+// Plugins lists exceptions. The sidecars of a driver always translate. C-MIG-1, C-MIG-2
 package migration
 
 import (
@@ -38,8 +38,8 @@ func isInTree(pv *corev1.PersistentVolume) bool {
 // inTreePrefix begins the names of in-tree plugins.
 const inTreePrefix = "kubernetes.io/"
 
-// Inline converts a volume that a pod describes itself to a persistent volume with a generated
-// name; false for volumes of no migrated plugin.
+// Inline converts an inline volume of a pod to a persistent volume with a generated name; false for
+// volumes without a migrated plugin.
 func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
 	if _, ok := InlinePlugin(v); !ok {
 		return nil, false, nil
@@ -51,8 +51,7 @@ func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok
 	return pv, true, nil
 }
 
-// InlinePlugin is the in-tree plugin of a volume that a pod describes itself; false
-// if it is not migrated.
+// InlinePlugin is the in-tree plugin of a pod's inline volume; false if it is not migrated.
 func InlinePlugin(v *corev1.Volume) (string, bool) {
 	if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil || !translator.IsInlineMigratable(v) {
 		return "", false
@@ -101,13 +100,13 @@ func Class(class *storagev1.StorageClass) (*storagev1.StorageClass, error) {
 	return translated, nil
 }
 
-// InTree is a CSI volume as its in-tree plugin describes it.
+// InTree is a CSI volume in the form of its in-tree plugin.
 func InTree(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	return translator.TranslateCSIPVToInTree(pv)
 }
 
-// RepairHandle completes the handle of a volume of which project or zone are not
-// known until it is on a node. C-MIG-14
+// RepairHandle completes a volume handle if its project or zone is unknown until the volume is on a
+// node. C-MIG-14
 func RepairHandle(driver, handle, nodeID string) (string, error) {
 	if !translator.IsMigratedCSIDriverByName(driver) {
 		return handle, nil

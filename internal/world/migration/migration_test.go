@@ -140,7 +140,7 @@ func TestAccessModesOfDisksOfGCE(t *testing.T) {
 	}
 }
 
-// C-MIG-12: a zone of the in-tree volume is one of the driver, and back.
+// C-MIG-12: a zone of the in-tree volume is translated to the driver's zone, and back.
 func TestZonesOfMigratedVolumes(t *testing.T) {
 	const own = "topology.gke.io/zone"
 	affinity := func(key string, zones ...string) *corev1.VolumeNodeAffinity {

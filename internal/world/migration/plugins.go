@@ -33,9 +33,9 @@ type Plugins map[string]Stage
 // annotation lists, on a CSINode, the plugins that are migrated there.
 const annotation = corev1.MigratedPluginsAnnotationKey
 
-// history has two releases of a plugin: the first that migrates it by default, and the first
-// without the in-tree plugin. They follow from the gates CSIMigration… and InTreePlugin…Unregister
-// of each release.
+// history has two releases for a plugin: the first one that migrates it by default, and the first
+// one without the in-tree plugin. They follow from the gates CSIMigration… and
+// InTreePlugin…Unregister of each release.
 type history struct{ enabled, complete version.Version }
 
 var histories = map[string]history{
@@ -53,13 +53,13 @@ func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(histories))
 
-// Since returns the versions from which a plugin's migration is enabled, and complete, by default.
+// Since returns the versions from which a plugin's migration is enabled and complete by default.
 func Since(plugin string) (enabled, complete version.Version) {
 	h := histories[plugin]
 	return h.enabled, h.complete
 }
 
-// Of are the plugins of a version as it comes.
+// Of are the default plugins of a version.
 func Of(v version.Version) Plugins {
 	of := Plugins{}
 	// Entries may be made in any order.
@@ -74,7 +74,7 @@ func Of(v version.Version) Plugins {
 	return of
 }
 
-// With returns the plugins, with the stages of others in place of its own.
+// With returns the plugins after replacing their stages by those in others.
 func (s Plugins) With(others Plugins) Plugins {
 	with := maps.Clone(s)
 	if with == nil {
@@ -110,8 +110,8 @@ func (s Plugins) Enabled() []string {
 	return slices.DeleteFunc(Names(), func(plugin string) bool { return s.Stage(plugin) == Disabled })
 }
 
-// SetOnNode says on a CSINode which plugins the node's kubelet has drivers act for, and
-// reports whether that changed it. C-MIG-5
+// SetOnNode records on a CSINode the plugins for which the node's kubelet uses drivers, and reports
+// whether that changed it. C-MIG-5
 func SetOnNode(n *storagev1.CSINode, plugins []string) bool {
 	is, want := n.Annotations[annotation], strings.Join(plugins, ",")
 	if is == want {
@@ -147,8 +147,8 @@ func (s Plugins) PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, erro
 	return PV(pv)
 }
 
-// Inline is a volume that a pod describes itself, as a persistent volume with a
-// made-up name; false for volumes of no migrated plugin.
+// Inline is an inline volume of a pod, as a persistent volume with a generated name; false for
+// volumes without a migrated plugin.
 func (s Plugins) Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
 	if plugin, ok := InlinePlugin(v); !ok || s.Stage(plugin) == Disabled {
 		return nil, false, nil

@@ -1,6 +1,6 @@
-// Package namespaces runs a program again in namespaces in which it may mount, and in which all of
-// its children end with it. These are its own mount and process namespaces and, for an ordinary
-// user, a user namespace in which that user is root.
+// Package namespaces runs a program again in new namespaces. The program may mount there, and all
+// of its children end with it. These are a mount and a process namespace and, for an ordinary user,
+// a user namespace in which that user is root.
 //
 // A test binary with driver programs in its clusters begins with it:
 //
@@ -24,11 +24,11 @@ var ErrNotPermitted = errors.New("namespaces are not permitted")
 // variable names the namespaces of a program that was run again.
 const variable = "CSISIM_NAMESPACES"
 
-// within marks a program that stays in the namespaces of its parent, and counts as a part of it.
+// within marks a program that stays in the namespaces of its parent, and counts as a part of its
+// parent.
 const within = "CSISIM_WITHIN"
 
-// Within returns the variable for the environment of such a program: this one, run again with other
-// tasks.
+// Within returns the environment variable for such a program: this one, run again for other tasks.
 func Within() string {
 	return within + "=" + strings.Join(append([]string{strconv.Itoa(PID())}, entered...), ",")
 }
@@ -56,8 +56,8 @@ func Entered() bool { return len(entered) > 0 }
 // pid is the number of this process outside its process namespace; 0 without one.
 var pid int
 
-// PID returns the number of this process on the machine, which differs from os.Getpid in a process
-// namespace.
+// PID returns the number of this process on the machine. In a process namespace it differs from
+// os.Getpid.
 func PID() int {
 	if pid != 0 {
 		return pid
@@ -67,7 +67,7 @@ func PID() int {
 
 // Options changes the namespaces of Again. The zero value keeps the user and the network.
 type Options struct {
-	// Rootless runs the program as an ordinary user, for root: the user of sudo, or 65534. Files of
+	// Rootless makes root run the program as an ordinary user: the user of sudo, or 65534. Files of
 	// other users are out of reach, as are those of root.
 	Rootless bool
 	// Network gives the program its own network, which has only loopback. Default: nil, the network
@@ -77,13 +77,14 @@ type Options struct {
 
 // Network is the network of a program that is run again.
 type Network struct {
-	// Loopback lists TCP addresses of servers on loopback of the machine, such as "127.0.0.1:9000".
+	// Loopback lists TCP addresses of servers on the machine's loopback, such as "127.0.0.1:9000".
 	// A server that listens when the run begins is reached. Default: none.
 	Loopback []string
 }
 
 // Enter must be called first in TestMain. It runs the program again in namespaces and exits with
-// the program's exit code. In the namespaces, and where the machine permits none, it returns.
+// the program's exit code. It returns if the process is already in the namespaces, or if the
+// machine permits none.
 func Enter() {
 	Arrive()
 	if Entered() {
@@ -98,15 +99,15 @@ func Enter() {
 	}
 }
 
-// Arrive must be called first in a program that calls Again: when the program was run again it
-// completes the namespaces. Only Interruptible may be called earlier: from now on the process
-// receives the signals that end the ctx of Again.
+// Arrive must be called first in a program that calls Again. If this is the second run, it
+// completes the namespaces. Only Interruptible may be called earlier, because from then on the
+// process receives the signals that end the ctx of Again.
 func Arrive() {
 	names := os.Getenv(variable)
 	if arriveWithin() || names == "" {
 		return
 	}
-	_ = os.Unsetenv(variable) // not for the programs that this one starts
+	_ = os.Unsetenv(variable) // not for its child processes
 	entered = strings.Split(names, ",")
 	defer arrived()
 	if err := settle(); err != nil {
@@ -114,6 +115,6 @@ func Arrive() {
 	}
 }
 
-// exitUnable is the exit code of a program that was run again and cannot complete its namespaces;
-// it has no other use.
+// exitUnable is the exit code of a second run that cannot complete its namespaces. It has no other
+// use.
 const exitUnable = 97

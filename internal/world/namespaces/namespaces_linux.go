@@ -21,8 +21,8 @@ type set struct {
 	flags uintptr
 }
 
-// sets are the namespaces to try, the best first. Root needs no user namespace; in a container the
-// files of a new process namespace may not be mountable.
+// sets are the namespaces to try, the best first. Root needs no user namespace. In a container,
+// mounting the /proc of a new process namespace may not be permitted.
 var sets = []set{
 	{[]string{"mount", "pid"}, unix.CLONE_NEWNS | unix.CLONE_NEWPID},
 	{[]string{"user", "mount", "pid"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID},
@@ -30,16 +30,16 @@ var sets = []set{
 	{[]string{"user", "mount"}, unix.CLONE_NEWUSER | unix.CLONE_NEWNS},
 }
 
-// timerSlack bounds the lateness of timers, in the program that is run again and its children. With
-// the kernel's default of 50 µs, runs with driver programs spend a tenth of their processor time in
-// threads of Go's runtimes that wake up every 20 µs.
+// timerSlack bounds the lateness of timers in the second run and its children. With the kernel's
+// default of 50 µs, runs with driver programs use a tenth of their processor time in threads of
+// Go's runtimes that wake up every 20 µs.
 const timerSlack = 300 * time.Microsecond
 
 // refused is the failed attempt of Again; nil if it did not fail.
 var refused error
 
 // Again runs this program again, with the same arguments, in the best namespaces that the machine
-// permits. It returns the exit code; after a signal it is the code that a shell would return. It
+// permits. It returns the exit code. After a signal it is the code that a shell would return. It
 // forwards the signal that ends ctx. If this process is killed, the program is killed, too.
 func Again(ctx context.Context, o Options) (code int, err error) {
 	permitted := slices.Clone(sets)
@@ -60,7 +60,7 @@ func Again(ctx context.Context, o Options) (code int, err error) {
 // user is an ordinary user of the machine.
 type user struct{ uid, gid int }
 
-// idIn returns the number in an environment variable, 65534 without one.
+// idIn returns the number in an environment variable; 65534 if it is not set.
 func idIn(variable string) int {
 	const nobody = 65534
 	if id, err := strconv.Atoi(os.Getenv(variable)); err == nil && id > 0 {
@@ -69,10 +69,10 @@ func idIn(variable string) int {
 	return nobody
 }
 
-// againIn is Again in one of several sets of namespaces, as another user unless as is nil. In a
-// network of its own, the program reaches some addresses of the machine.
+// againIn is Again in one of several sets of namespaces. Unless as is nil, it runs as another user.
+// In a separate network, the program can reach some addresses of the machine.
 func againIn(ctx context.Context, sets []set, as *user, reached []string) (code int, err error) {
-	runtime.LockOSThread() // the program dies with the thread that starts it
+	runtime.LockOSThread() // the program is killed with the thread that starts it
 	defer runtime.UnlockOSThread()
 	// Otherwise its timers are as precise as usual.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0)
@@ -100,12 +100,12 @@ func againIn(ctx context.Context, sets []set, as *user, reached []string) (code 
 }
 
 func again(names []string, flags uintptr, as *user) *exec.Cmd {
-	// Not by ctx: a program that has no signal handler yet would lose the signal.
+	// Not by ctx, because a program without a signal handler yet would lose the signal.
 	program := exec.Command("/proc/self/exe", os.Args[1:]...)
 	program.Args[0] = os.Args[0]
 	program.Env = append(os.Environ(), variable+"="+strings.Join(names, ","))
 	program.Stdin, program.Stdout, program.Stderr = os.Stdin, os.Stdout, os.Stderr
-	// Its own group: it gets an interrupt from the terminal only through this process.
+	// A separate group, so that it gets an interrupt from the terminal only through this process.
 	program.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if flags&unix.CLONE_NEWUSER != 0 {
 		program.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Geteuid(), Size: 1}}
@@ -123,7 +123,8 @@ func again(names []string, flags uintptr, as *user) *exec.Cmd {
 const listening = 3
 
 // runUninterrupted runs a program and forwards the signal that ends ctx as soon as the program
-// handles signals: the first process of a namespace never receives a signal without a handler.
+// handles signals, because the first process of a namespace never receives a signal without a
+// handler.
 func runUninterrupted(ctx context.Context, program *exec.Cmd, reached []string) error {
 	listens, held, err := os.Pipe()
 	if err != nil {
@@ -138,7 +139,7 @@ func runUninterrupted(ctx context.Context, program *exec.Cmd, reached []string) 
 	}
 	defer bridge.close()
 	err = program.Start()
-	_ = held.Close() // the program has it
+	_ = held.Close() // the program has its own copy
 	bridge.started()
 	if err != nil {
 		return err
@@ -185,7 +186,7 @@ func settle() error {
 	if !slices.Contains(entered, "pid") {
 		return nil
 	}
-	outside, err := os.Readlink("/proc/self") // the files are still those of the old one
+	outside, err := os.Readlink("/proc/self") // /proc still shows the old namespace
 	if err != nil {
 		return err
 	}
@@ -195,14 +196,14 @@ func settle() error {
 	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
-// Rootless reports whether this process is root in a user namespace only: it may mount, but not use
-// loop devices, make device nodes or change owners.
+// Rootless reports whether this process is root only in a user namespace. Then it may mount, but
+// cannot use loop devices, create device nodes or change owners.
 func Rootless() bool {
 	ids := userIDs()
 	return ids != nil && !slices.Equal(ids, []string{"0", "0", "4294967295"})
 }
 
-// Limits returns why this process is root in a user namespace only; empty if it is not.
+// Limits returns the reason why this process is root only in a user namespace; empty if it is not.
 func Limits() string {
 	ids := userIDs()
 	switch {

@@ -20,8 +20,8 @@ import (
 
 const role = "NAMESPACES_TEST_ROLE"
 
-// TestMain runs this binary as a program that runs itself again, if its environment has a role, and
-// then plays the role.
+// TestMain makes this binary run itself again if its environment has a role, and then plays the
+// role.
 func TestMain(m *testing.M) {
 	if os.Getenv(role) == "" {
 		os.Exit(m.Run())
@@ -85,7 +85,7 @@ func alone() bool {
 	return err == nil && len(others) == 1
 }
 
-// program returns this binary in a role, as root or as a user without rights.
+// program returns this binary in a role, as root or as an unprivileged user.
 func program(t *testing.T, what string, nobody bool) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 && !nobody {
@@ -113,7 +113,7 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-// users runs a test as root and as a user without rights.
+// users runs a test as root and as an unprivileged user.
 func users(t *testing.T, test func(t *testing.T, nobody bool)) {
 	for name, nobody := range map[string]bool{"root": false, "nobody": true} {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTheExitCodeIsThatOfTheProgram(t *testing.T) {
 	})
 }
 
-// In a namespace with permission for more, all users get more; outside, only root does.
+// In a namespace with additional permissions, all users have them; outside, only root has them.
 func TestNamespacesArePermittedInNamespaces(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		out, err := program(t, "asks", nobody).CombinedOutput()
@@ -152,7 +152,7 @@ func TestNamespacesArePermittedInNamespaces(t *testing.T) {
 	})
 }
 
-// Without timer slack a Go runtime would wake up every 20 µs in each program.
+// Without timer slack a Go runtime in each program would wake up every 20 µs.
 func TestTimersOfProgramsMayBeLate(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		out, err := program(t, "starts", nobody).CombinedOutput()
@@ -204,7 +204,7 @@ func TestSignals(t *testing.T) {
 	})
 }
 
-// A signal is neither lost nor handled differently while the program is run again.
+// A signal is neither lost nor handled differently while the program starts again.
 func TestSignalsWhileItIsRunAgain(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		for i := range 40 {

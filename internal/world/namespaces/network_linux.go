@@ -21,10 +21,10 @@ const network = "network"
 // reachVariable lists the addresses of the machine for the program that is run again.
 const reachVariable = "CSISIM_REACH"
 
-// bridging is the descriptor of a socket by which the program passes its listeners.
+// bridging is the descriptor of a socket through which the program passes its listeners.
 const bridging = listening + 1
 
-// reached returns the addresses on which a program listens now. An address on which none does is
+// reached returns the addresses on which a program listens now. An address without a listener is
 // left to the drivers, which may listen on it themselves.
 func (n *Network) reached() []string {
 	addresses, all := []string{}, slices.Clone(n.Loopback)
@@ -38,8 +38,8 @@ func (n *Network) reached() []string {
 	return addresses
 }
 
-// bridge leads from listeners in the network of a program to loopback of the machine. Nil is a
-// bridge to nowhere, of a program without a network of its own.
+// bridge leads from listeners in the network of a program to loopback of the machine. Nil is the
+// bridge of a program without a separate network.
 type bridge struct {
 	own, programs *os.File
 
@@ -48,7 +48,7 @@ type bridge struct {
 	listeners []net.Listener
 }
 
-// openBridge prepares the program to pass its listeners; nil without addresses.
+// openBridge prepares the program to pass its listeners; nil if there are no addresses.
 func openBridge(program *exec.Cmd, addresses []string) (*bridge, error) {
 	if len(addresses) == 0 {
 		return nil, nil
@@ -63,12 +63,12 @@ func openBridge(program *exec.Cmd, addresses []string) (*bridge, error) {
 	return b, nil
 }
 
-// started serves the listeners of a program that has started, or did not.
+// started serves the listeners of a program after its start, or after its failure to start.
 func (b *bridge) started() {
 	if b == nil {
 		return
 	}
-	_ = b.programs.Close() // the program has it
+	_ = b.programs.Close() // the program has its own copy
 	go b.serve()
 }
 
@@ -92,7 +92,7 @@ func (b *bridge) serve() {
 	}
 }
 
-// keep remembers a listener until the end; false after the end.
+// keep stores a listener until the end; false after the end.
 func (b *bridge) keep(l net.Listener) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -159,7 +159,7 @@ func forward(to, from net.Conn) {
 	_ = to.(*net.TCPConn).CloseWrite()
 }
 
-// enterNetwork turns on loopback in the new network, and passes listeners on the addresses that
+// enterNetwork activates loopback in the new network, and passes listeners on the addresses that
 // lead out of it to the parent process.
 func enterNetwork() error {
 	if err := iface.Up("lo"); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// addresses is the variable with the addresses that the program in its own network names, and
-// hidden the one with another address.
+// addresses is the variable with the addresses that the program names in its separate network.
+// hidden is the variable with another address.
 const (
 	addresses = "NAMESPACES_TEST_ADDRESSES"
 	hidden    = "NAMESPACES_TEST_HIDDEN"
@@ -27,8 +27,8 @@ func options() (o Options) {
 	return o
 }
 
-// playDials prints how the addresses answer, its interfaces, and whether it can listen on the
-// address on which nothing listens.
+// playDials prints the answers of the addresses, its interfaces, and whether it can listen on the
+// address without a listener.
 func playDials() {
 	named := strings.Split(os.Getenv(addresses), ",")
 	for _, at := range []string{named[0], os.Getenv(hidden)} {
@@ -52,8 +52,9 @@ func playDials() {
 	fmt.Println(err)
 }
 
-// Given servers on loopback of the machine. When a program runs again in a network of its own, then
-// it reaches those that it names, and no other, and listens itself where none was.
+// Given servers on loopback of the machine. When a program runs again in a separate network, then
+// it reaches exactly the servers that it names, and can itself listen on the address without a
+// listener.
 func TestANetworkOfItsOwnLeadsToWhatIsNamed(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,7 +68,7 @@ func TestANetworkOfItsOwnLeadsToWhatIsNamed(t *testing.T) {
 	})
 }
 
-// answering returns the address of a server on loopback that answers all that it receives.
+// answering returns the address of a server on loopback that echoes its input.
 func answering(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

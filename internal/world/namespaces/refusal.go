@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Refusal is the reason for which this process may have no mount namespaces of its own.
+// Refusal is the reason why this process may not create mount namespaces.
 type Refusal struct {
 	// Cause is the complete cause: "not root, and sysctl user.max_user_namespaces is 0".
 	Cause string
@@ -26,13 +26,13 @@ type facts struct {
 	// filters are the system calls that a seccomp filter forbids.
 	filters []string
 	seccomp bool // there is a seccomp filter
-	// profile is the AppArmor profile that confines it; empty without one.
+	// profile is the AppArmor profile that confines it; empty if there is none.
 	profile string
 	// switches are the settings that deny users user namespaces.
 	switches []userSwitch
 	chrooted bool  // its root directory is not that of its mount namespace
-	tried    error // the error of making namespaces for an ordinary user; nil if it was not tried
-	failed   error // the error of making a mount namespace; nil if it succeeds
+	tried    error // the error of creating namespaces as an ordinary user; nil if it was not tried
+	failed   error // the error of creating a mount namespace; nil if it succeeds
 }
 
 // userSwitch is a sysctl with a value that denies users user namespaces.

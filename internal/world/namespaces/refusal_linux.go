@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Refused determines why this process may have no mount namespaces of its own; nil if it may. It
+// Refused determines the reason why this process may not create mount namespaces; nil if it may. It
 // changes nothing.
 func Refused() *Refusal {
 	failed := tryNamespace()
@@ -36,7 +36,7 @@ func tryNamespace() error {
 }
 
 // onLastThread runs f on an OS thread that ends with the calling goroutine. The main thread never
-// ends: it is held until another one is found.
+// ends, so it is held until another one is found.
 func onLastThread(f func()) {
 	runtime.LockOSThread()
 	if os.Getpid() != unix.Gettid() {

@@ -1,4 +1,4 @@
-// Package capability names the capabilities of CSI-Addons as the status of a CSIAddonsNode does:
+// Package capability names the capabilities of CSI-Addons as in the status of a CSIAddonsNode:
 // reclaim_space.OFFLINE. A-NODE-6
 package capability
 
@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/identity"
 )
 
-// Name returns the name of a capability; empty for an empty one.
+// Name returns the name of a capability; empty if the capability is empty.
 func Name(c *identity.Capability) string {
 	m := c.ProtoReflect()
 	group := m.WhichOneof(m.Descriptor().Oneofs().ByName("type"))
@@ -45,7 +45,7 @@ func Named(name string) *identity.Capability {
 	return c
 }
 
-// kindOf is the field of a group's message that says which of its capabilities it is.
+// kindOf is the field of a group's message that determines the capability in the group.
 func kindOf(group protoreflect.FieldDescriptor) protoreflect.FieldDescriptor {
 	return group.Message().Fields().ByName("type")
 }

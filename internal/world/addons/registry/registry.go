@@ -1,6 +1,6 @@
-// Package registry registers the messages of CSI-Addons in place of the registry of the process. A
-// driver's tests may link the project's own package for the same messages, and a process may
-// register a name only once.
+// Package registry registers the messages of CSI-Addons separately from the registry of the
+// process. A driver's tests may link the project's own package with the same messages, but a
+// process may register a name only once.
 package registry
 
 import (

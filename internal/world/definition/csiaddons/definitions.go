@@ -1,5 +1,5 @@
-// Package csiaddons has the CustomResourceDefinitions of CSI-Addons: day-2 operations
-// on volumes, such as reclaiming space, fencing networks and replication.
+// Package csiaddons has the CustomResourceDefinitions of CSI-Addons: day-2 operations on volumes,
+// such as reclaiming space, fencing networks and replication.
 package csiaddons
 
 import (
@@ -39,11 +39,11 @@ func All() []*apiextensionsv1.CustomResourceDefinition {
 	return all
 }
 
-// Has reports whether a group is one of CSI-Addons.
+// Has reports whether a group belongs to CSI-Addons.
 func Has(group string) bool { return group == Group || group == ReplicationGroup }
 
 // Mentions reports whether a scenario or manifest names an API group of CSI-Addons, or has a driver
-// that serves it.
+// that serves CSI-Addons.
 func Mentions(text string) bool {
 	return strings.Contains(text, Group) || strings.Contains(text, ReplicationGroup) || strings.Contains(text, "csiAddons")
 }
@@ -76,7 +76,7 @@ func (k kind) definition() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// column is a column of kubectl get; a column with a priority is only in wide output.
+// column is a column of kubectl get. A column with a priority appears only in wide output.
 type column struct {
 	name, kind, path string
 	priority         int32

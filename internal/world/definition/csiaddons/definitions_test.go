@@ -218,7 +218,8 @@ func object(t *testing.T, kind, spec string) *unstructured.Unstructured {
 	return obj
 }
 
-// whole makes the numbers of a YAML text integers, like those of JSON that the API server reads.
+// whole turns the numbers of a YAML text into integers, like those of the JSON that the API server
+// reads.
 func whole(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -50,7 +50,7 @@ func object(description string, properties fields, required ...string) schema {
 	return schema{Type: "object", Description: description, Properties: properties, Required: required}
 }
 
-// atomic returns an object that server-side apply replaces as a whole.
+// atomic returns an object that server-side apply replaces completely.
 func atomic(s schema) schema {
 	kind := "atomic"
 	s.XMapType = &kind

@@ -38,7 +38,7 @@ var base = sync.OnceValues(func() (*cel.Env, error) {
 	)
 })
 
-// compiler makes programs of the expressions of one rule.
+// compiler creates the programs for the expressions of one rule.
 type compiler struct {
 	costs costs
 	env   *cel.Env

@@ -7,7 +7,7 @@ import (
 
 // costs estimates the sizes of values, with the largest that a schema allows.
 type costs struct {
-	self *declared // nil if rules do not see its values
+	self *declared // nil if rules cannot see its values
 }
 
 // EstimateSize implements checker.CostEstimator: it returns the size of the value at a path below
@@ -36,8 +36,8 @@ func (c *costs) EstimateSize(node checker.AstNode) *checker.SizeEstimate {
 	return &checker.SizeEstimate{Max: at.most}
 }
 
-// EstimateCallCost implements checker.CostEstimator: the library of Kubernetes knows the costs of
-// its functions.
+// EstimateCallCost implements checker.CostEstimator. Kubernetes' library provides the costs of its
+// functions.
 func (*costs) EstimateCallCost(string, string, *checker.AstNode, []checker.AstNode) *checker.CallEstimate {
 	return nil
 }

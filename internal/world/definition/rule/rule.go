@@ -1,5 +1,5 @@
-// Package rule makes every program that links it check the x-kubernetes-validations of custom
-// resource definitions, which are expressions in CEL.
+// Package rule enables the check of x-kubernetes-validations in every program that links it. These
+// are expressions in CEL, in custom resource definitions.
 package rule
 
 import (

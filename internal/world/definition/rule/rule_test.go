@@ -35,7 +35,7 @@ func structural(t *testing.T) *schema.Structural {
 	return s
 }
 
-// Values have the types of the schema, and names that CEL can express.
+// Values have the types of the schema, and names that are valid in CEL.
 func TestValuesInRulesHaveTheTypesOfTheSchema(t *testing.T) {
 	self := map[string]any{
 		"size": "2Gi", "ratio": int64(2), "at": "2026-01-02T00:00:00Z", "length": "90s", "a-b": int64(1), "namespace": "x",

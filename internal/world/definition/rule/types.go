@@ -12,7 +12,7 @@ import (
 const (
 	maxRequest   = 3 << 20
 	maxText      = maxRequest - 2 // without its quotes
-	maxInstant   = 32             // of a duration, or of a date with its time
+	maxInstant   = 32             // of a duration, or of a date with time
 	dateSize     = 12
 	bytesPerRune = 4
 )
@@ -27,7 +27,7 @@ type declared struct {
 	least  uint64               // bytes of its shortest JSON
 }
 
-// declare returns nil for a schema with values that rules do not see. name identifies the objects
+// declare returns nil for a schema with values that rules cannot see. name identifies the objects
 // of one rule.
 func declare(s *schema.Structural, root bool, name string) *declared {
 	switch {
@@ -126,7 +126,7 @@ func declareText(s *schema.Structural) *declared {
 	return &declared{is: types.StringType, most: textMost(s), least: 2}
 }
 
-// textMost returns how many bytes a text may have.
+// textMost returns the maximum length of a text in bytes.
 func textMost(s *schema.Structural) uint64 {
 	v := s.ValueValidation
 	switch {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 )
 
-// valueOf returns a JSON value in the form that rules see: fields have names that CEL can express,
-// numbers and formatted texts have the types of the schema.
+// valueOf returns a JSON value in the form that rules see. Fields have names that are valid in CEL,
+// and numbers and formatted texts have the types of the schema.
 func valueOf(value any, s *schema.Structural, root bool) any {
 	if s == nil {
 		return value

@@ -1,4 +1,4 @@
-// Package bound limits the time and memory of CEL expressions: those of scenarios, and the rules of
+// Package bound limits the time and memory of CEL expressions in scenarios and in the rules of
 // custom resource definitions.
 package bound
 
@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// maxSteps limits the items that all, exists, map, filter and the functions of sets visit in
-	// one evaluation, including nested ones. It is a count, not a time, so that a run is repeatable
-	// on any machine.
+	// maxSteps limits the items that all, exists, map, filter and the set functions visit in one
+	// evaluation, including nested ones. It is a count instead of a time, so that a run is
+	// repeatable on any machine.
 	maxSteps = 2_000_000
 	// maxRange is the longest list that lists.range makes.
 	maxRange = 10_000
 )
 
-// Options returns the options of a program for Evaluate: its loops check at each item whether they
-// may continue, and calls that make lists or texts are limited.
+// Options returns the options of a program for Evaluate. Its loops check at each item whether they
+// may continue, and calls that create lists or texts are limited.
 func Options(options ...cel.ProgramOption) []cel.ProgramOption {
 	return append(options, cel.InterruptCheckFrequency(1), cel.CustomDecorator(boundCalls))
 }
@@ -40,8 +40,7 @@ func (c *counter) ResolveName(name string) (any, bool) {
 	return c.Activation.ResolveName(name)
 }
 
-// Evaluate runs a program with the Options until it ends or has visited too many items, which is an
-// error.
+// Evaluate runs a program with the Options until it ends. Visiting too many items is an error.
 func Evaluate(program cel.Program, names map[string]any) (ref.Val, *cel.EvalDetails, error) {
 	activation, err := cel.NewActivation(names)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// maxText limits the texts that an expression makes, in bytes: all texts of a request have at most
-// 3 MiB.
+// maxText limits the texts that an expression creates, in bytes. All texts of a request together
+// have at most 3 MiB.
 const maxText = 4 << 20
 
-// boundCalls replaces functions with which a short expression makes lists or texts that exceed all
-// memory, or compares each item of a list with each of another.
+// boundCalls replaces functions with a disproportionate cost. With them a short expression could
+// create lists or texts that exceed all memory, or compare each item of a list to each of another.
 func boundCalls(step interpreter.Interpretable) (interpreter.Interpretable, error) {
 	if call, ok := step.(interpreter.InterpretableCall); ok && bounded[call.Function()] != nil {
 		return boundedCall{call}, nil
@@ -35,7 +35,7 @@ var bounded = map[string]func(names interpreter.Activation, args []ref.Val) ref.
 	"join":            func(_ interpreter.Activation, args []ref.Val) ref.Val { return joined(args) },
 }
 
-// boundedCall is a call of one of them.
+// boundedCall is a call of such a function.
 type boundedCall struct{ interpreter.InterpretableCall }
 
 // Eval calls the function.
@@ -73,7 +73,7 @@ func interrupted(names interpreter.Activation) bool {
 	return over == true
 }
 
-// found reports whether a list has an item; each visited item counts.
+// found reports whether a list contains an item. Each visited item counts.
 func found(names interpreter.Activation, list traits.Lister, item ref.Val) (bool, ref.Val) {
 	for i := list.Iterator(); i.HasNext() == types.True; {
 		if interrupted(names) {
@@ -100,7 +100,7 @@ func containsAll(names interpreter.Activation, list, items ref.Val) ref.Val {
 	return types.True
 }
 
-// equivalent reports whether two lists have the same items, in any order and number.
+// equivalent reports whether two lists have the same items, regardless of order and number.
 func equivalent(names interpreter.Activation, args []ref.Val) ref.Val {
 	if there := containsAll(names, args[0], args[1]); there != types.True {
 		return there
@@ -141,7 +141,7 @@ func lists(a, b ref.Val) (traits.Lister, traits.Lister, ref.Val) {
 	return first, second, nil
 }
 
-// sum is +, for all types that it can add.
+// sum is +, for all types that + supports.
 func sum(args []ref.Val) ref.Val {
 	a, isText := args[0].(types.String)
 	b, too := args[1].(types.String)
