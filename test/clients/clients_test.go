@@ -60,7 +60,7 @@ func cluster(t sim.T) *sim.Cluster {
 	return sim.New(t, sim.WithMock(mock.Options{Name: driver, Snapshot: true}))
 }
 
-// labeller labels each volume with the claim that it is bound to.
+// labeller labels each volume with the claim to which it is bound.
 type labeller struct{ client.Client }
 
 func (l labeller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

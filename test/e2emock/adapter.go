@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// adapter changes properties of the mock that have no setting: its node id, which is always the
-// driver's name, and its staging, which it always offers.
+// adapter changes properties of the mock for which it has no setting: its node id, which is always
+// the driver's name, and its staging, which it always offers.
 type adapter struct {
 	name         string
 	nodeID       string

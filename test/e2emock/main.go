@@ -1,5 +1,5 @@
 // Command e2emock serves the CSI mock driver of Kubernetes' own end-to-end tests on a unix socket.
-// There it is part of the test program, behind a proxy pod; here it is a normal driver process.
+// There it is part of the test program, behind a proxy pod. Here it is a normal driver process.
 package main
 
 import (

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// asDriver makes the test binary behave as the command.
+// asDriver makes the test binary behave like the command.
 const asDriver = "E2EMOCK_RUN_MAIN"
 
 func TestMain(m *testing.M) {

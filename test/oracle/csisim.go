@@ -67,8 +67,8 @@ func (a apiKind) dryRun() []store.WriteOption {
 	return []store.WriteOption{store.DryRun(), store.Checked(a.form.Check)}
 }
 
-// created returns csisim's result for a new object. A check of other objects cannot pass here: the
-// outcome then has no object.
+// created returns csisim's result for a new object. A check of other objects cannot pass here, so
+// the outcome then has no object.
 func created(s *store.Store, a apiKind, obj store.Object) (o outcome) {
 	made, err := s.CreateObject(a.Resource, a.accept(obj), a.dryRun()...)
 	switch {

@@ -20,7 +20,7 @@ import (
 	_ "github.com/csisim/csisim/internal/world/definition/rule"
 )
 
-// Rules of definitions have the same mistakes and the same costs, since the messages contain the
+// Rules of definitions have the same mistakes and the same costs, because the messages contain the
 // excess.
 func TestTheSameMistakesOfRules(t *testing.T) {
 	text, err := os.ReadFile("testdata/rules.yaml")
@@ -56,7 +56,7 @@ func TestTheSameMistakesOfRules(t *testing.T) {
 }
 
 // sentences returns the mistakes, sorted. Generated type names are replaced by the same text. The
-// position of a mistake in an expression counts, but not its drawing.
+// position of a mistake in an expression counts, but not the picture of it.
 func sentences(errs field.ErrorList) (all []string) {
 	for _, err := range errs {
 		text, _, _ := strings.Cut(err.Error(), "\n")

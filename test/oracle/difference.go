@@ -22,7 +22,7 @@ func (d difference) signature() string {
 	return strings.TrimSpace(strings.Join([]string{d.kind, d.side, numbersInPath.ReplaceAllString(field, "[]"), reason}, " "))
 }
 
-// compare returns the results of only one side, each as often as it occurs.
+// compare returns the results that occur only on one side, each as often as it occurs.
 func compare(kind string, theirs, ours []string) (all []difference) {
 	count := map[string]int{}
 	for _, m := range theirs {
@@ -65,7 +65,7 @@ func compareWrites(write, kind string, kubernetes, csisim func() outcome) (their
 	return theirs, append(all, compare("warning of "+name, theirs.warnings, ours.warnings)...)
 }
 
-// isSteady reports whether the mistakes are in the same order each time.
+// isSteady reports whether the mistakes have the same order each time.
 func isSteady(first outcome, again func() outcome) bool {
 	for range 64 {
 		if !slices.Equal(again().mistakes, first.mistakes) {

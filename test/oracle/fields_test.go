@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// fieldLabels are labels that some kind offers, and others that none does.
+// fieldLabels are labels that some kind supports, and labels that no kind supports.
 var fieldLabels = []string{
 	"metadata.name", "metadata.namespace", "metadata.uid", "name", "type", "reason", "source", "reportingComponent", "reportingController",
 	"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork", "spec.host", "spec.unschedulable",

@@ -1,5 +1,5 @@
-// Package oracle compares csisim's treatment of objects with that of Kubernetes' own code: the
-// mistakes in them, their defaults, allowed changes, warnings, columns and field selectors.
+// Package oracle compares csisim's treatment of objects to that of Kubernetes' own code: their
+// mistakes, defaults, permitted changes, warnings, columns and field selectors.
 package oracle
 
 import (
@@ -47,7 +47,7 @@ const uid = types.UID("00000000-0000-0000-0000-000000000001")
 
 // outcome is the result of a write in an API server.
 type outcome struct {
-	object   runtime.Object // nil if it is refused
+	object   runtime.Object // nil if it is rejected
 	mistakes []string       // the reasons for the rejection, in order
 	warnings []string
 	panicked bool // means nothing: Kubernetes' answer cannot be intended
@@ -88,7 +88,8 @@ func stored(obj runtime.Object) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(internal, obj.GetObjectKind().GroupVersionKind().GroupVersion())
 }
 
-// create returns Kubernetes' result for a new object, as far as its own fields determine it.
+// create returns Kubernetes' result for a new object, as far as it depends only on the object's own
+// fields.
 func create(obj runtime.Object) outcome {
 	internal, err := internalOf(defaulted(obj))
 	if err != nil {
@@ -108,7 +109,8 @@ func create(obj runtime.Object) outcome {
 	})
 }
 
-// update returns Kubernetes' result for a change of an object, or of its status with that strategy.
+// update returns Kubernetes' result for a change of an object; with the strategy of the status, for
+// a change of its status.
 func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
 	was, err := internalOf(old)
 	if err != nil {
@@ -150,7 +152,7 @@ func write(obj runtime.Object, m metav1.Object, internal runtime.Object, verb st
 	if err != nil {
 		return outcome{mistakes: []string{err.Error()}}
 	}
-	o.object = defaulted(made) // as it is read back
+	o.object = defaulted(made) // in the form in which it is read back
 	return o
 }
 

@@ -100,8 +100,8 @@ func (g generator) time() time.Time {
 	return []time.Time{{}, store.Epoch, store.Epoch.Add(-time.Hour), store.Epoch.Add(100 * time.Hour)}[g.IntN(4)]
 }
 
-// past returns a time in the past, with an age that does not change during a comparison; rarely
-// none, or a time in the future.
+// past returns a time in the past with an age that does not change during a comparison. Rarely it
+// returns none, or a time in the future.
 func (g generator) past() metav1.Time {
 	ages := []time.Duration{150*time.Minute + 20*time.Second, 75*time.Hour + 20*time.Minute, 9000 * time.Hour, -time.Hour}
 	if g.IntN(10) == 0 {
@@ -110,7 +110,7 @@ func (g generator) past() metav1.Time {
 	return metav1.NewTime(time.Now().Add(-ages[g.IntN(len(ages))]).Truncate(time.Second))
 }
 
-// object changes the fields of an object that users write, status changes its status if it has one.
+// object changes the fields of an object that users write. status changes its status if it has one.
 func (g generator) object(obj store.Object) {
 	for range 1 + g.IntN(3) {
 		g.mutate(reflect.ValueOf(obj).Elem(), 0)

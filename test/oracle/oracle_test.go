@@ -27,7 +27,7 @@ var (
 	only   = flag.String("kind", "", "only objects of this kind")
 )
 
-// objects returns the objects with which the generator begins.
+// objects returns the initial objects of the generator.
 func objects(t *testing.T) (all []store.Object) {
 	t.Helper()
 	text, err := os.ReadFile("testdata/objects.yaml")
@@ -46,7 +46,7 @@ func objects(t *testing.T) (all []store.Object) {
 	}
 }
 
-// search holds the unexplained differences, one of each signature, and the number of comparisons.
+// search holds the unexplained differences, one for each signature, and the number of comparisons.
 type search struct {
 	reasons        reasons
 	found          map[string]string
@@ -99,15 +99,15 @@ func (s *search) report(t *testing.T) {
 	}
 }
 
-// mixed fails if the generator makes no mistakes, so that it finds none, or makes only mistakes.
+// mixed fails if the generator makes no mistakes, or only mistakes.
 func (s *search) mixed(t *testing.T) {
 	t.Helper()
 	require.Greater(t, s.wrong, s.writes/10)
 	require.Less(t, s.wrong, s.writes*9/10)
 }
 
-// servedAs returns the API of an object, and the name for its differences: the kind, with the group
-// of another form.
+// servedAs returns the API of an object, and the name for its differences: the kind and, for
+// another form, the group.
 func servedAs(t *testing.T, obj store.Object) (a apiKind, name string) {
 	t.Helper()
 	a, err := apiOf(obj)

@@ -16,9 +16,9 @@ import (
 type reasons []struct {
 	// Because is the reason why csisim deviates from Kubernetes there.
 	Because string `json:"because"`
-	// Saying is a part of the text of each of these differences. Default: any text.
+	// Saying is a text that each of these differences contains. Default: any text.
 	Saying string `json:"saying"`
-	// Differences are signatures: kind, missed or invented, field, type. * stands for any text.
+	// Differences are signatures: kind, missed or invented, field, type. * matches any text.
 	Differences []string `json:"differences"`
 }
 

@@ -87,8 +87,8 @@ var kinds = map[string]served{
 	"ClusterRoleBinding":    {clusterrolebinding.Strategy, nil, nil},
 }
 
-// kept are the kinds that csisim stores without checks beyond their metadata, with the reason:
-// nothing acts on them.
+// kept are the kinds for which csisim checks only the metadata, because nothing acts on them. Each
+// has its reason.
 var kept = map[string]string{
 	"PodTemplate":                      "nothing makes pods of it",
 	"ReplicationController":            "nothing makes pods of it",

@@ -21,8 +21,8 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/service/storage"
 )
 
-// services allocates the addresses and ports of a Service before it is validated, as in a cluster
-// of kind.
+// services allocates the addresses and ports of a Service before its validation, as in a kind
+// cluster.
 var services = newServices()
 
 // addresses is one range of addresses. Its errors for other addresses are those of an API server
@@ -70,7 +70,7 @@ func (noStorage) GetRESTOptions(schema.GroupResource, runtime.Object) (generic.R
 	}}, nil
 }
 
-// begin runs the steps before the checks of a write. old is the replaced object, nil for a new one.
+// begin runs the steps before the checks of a write. old is the replaced object; nil for a new one.
 func begin(ctx context.Context, obj, old runtime.Object) error {
 	if pod, isPod := obj.(*api.Pod); isPod && old != nil {
 		return admitUpdate(ctx, pod, old)

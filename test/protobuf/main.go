@@ -1,4 +1,4 @@
-// Command protobuf generates Go code from the .proto files of CSI-Addons, beside them:
+// Command protobuf generates Go code from the .proto files of CSI-Addons, in their directory:
 //
 //	cd test/protobuf && go run .
 //

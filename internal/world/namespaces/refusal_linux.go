@@ -81,8 +81,8 @@ func look(failed error) facts {
 	return f
 }
 
-// filtered returns the system calls that a seccomp filter forbids. They are called with arguments
-// that the kernel rejects before it checks permissions, so that a filter's error differs.
+// filtered returns the system calls that a seccomp filter forbids. The calls have arguments that
+// the kernel rejects before it checks permissions, so that a filter's error differs.
 func filtered() (calls []string) {
 	// 1 is no flag.
 	if _, _, err := unix.RawSyscall(unix.SYS_UNSHARE, unix.CLONE_NEWUSER|1, 0, 0); err != unix.EINVAL {
@@ -108,8 +108,8 @@ func profile() string {
 	return name
 }
 
-// chrooted reports whether the root directory is below that of the mount namespace, or outside it:
-// the kernel lists no mount for it then.
+// chrooted reports whether the root directory is below that of the mount namespace, or outside it.
+// The kernel then lists no mount for the root.
 func chrooted() bool {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

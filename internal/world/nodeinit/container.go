@@ -7,19 +7,19 @@ import (
 )
 
 // Container is the name under which this program is started to become the program of a container.
-// It starts in the container's mount namespace and process namespace, but in a root with the
-// libraries that it is linked with, since an image may lack them. It enters the container's root,
-// mounts the processes in /proc, drops privileges, and executes the program. Its arguments are the
-// words of a ContainerProgram.
+// It starts in the container's mount namespace and process namespace. Its root has the libraries
+// with which it is linked, because an image may lack them. It enters the container's root, mounts
+// the processes in /proc, drops privileges, and executes the program. Its arguments are the words
+// of a ContainerProgram.
 //
-// On descriptor 3, a socket that it closes then, it sends a Report at its start, awaits a byte, and
-// reports a failed step. Descriptor 4 is the container's root.
+// It uses the socket on descriptor 3: it sends a Report at its start, awaits a byte, reports a
+// failed step, and closes the socket. Descriptor 4 is the container's root.
 const Container = "csisim-container"
 
-// Fork is the name under which this program is started to start a Container with the same words as
-// process 1 of a new process namespace, which becomes a child of the caller's parent. Only a
-// process of a process namespace can make another namespace below it. ForkWithTerminal also makes
-// its standard input the terminal of the container.
+// Fork is the name under which this program is started to start a Container with the same
+// arguments. The Container is process 1 of a new process namespace, and becomes a child of the
+// caller's parent. Only a process of a process namespace can make another namespace below it.
+// ForkWithTerminal also makes its standard input the terminal of the container.
 const (
 	Fork             = "csisim-fork"
 	ForkWithTerminal = "csisim-fork-terminal"
@@ -56,7 +56,7 @@ type ContainerUser struct {
 type ContainerProgram struct {
 	User      ContainerUser
 	Dir, Path string
-	Args, Env []string // the environment is not csisim's own: it may name libraries
+	Args, Env []string // the environment is not csisim's own, because it may name libraries
 }
 
 // Words encodes the program in the arguments of a Container.

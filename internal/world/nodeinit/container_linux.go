@@ -53,8 +53,8 @@ func report(step int, err error) {
 	_, _ = syscall.Write(reportFile, []byte{byte(step), byte(number)}) // the reader may be dead
 }
 
-// enter makes the container's root that of the process, and changes to the program's directory in
-// it.
+// enter makes the container's root the root of the process, and changes to the program's directory
+// in it.
 func (c ContainerProgram) enter() error {
 	for _, do := range []func() error{
 		func() error { return syscall.Fchdir(rootFile) },
@@ -69,7 +69,7 @@ func (c ContainerProgram) enter() error {
 	return nil
 }
 
-// execute executes the program; without one it sleeps until it is killed.
+// execute executes the program. If there is none, it sleeps until it is killed.
 func (c ContainerProgram) execute() error {
 	if c.Path != "" {
 		return syscall.Exec(c.Path, c.Args, c.Env)
@@ -80,11 +80,12 @@ func (c ContainerProgram) execute() error {
 	select {}
 }
 
-// ReadOnly are files below /proc that set up the kernel and the machine: programs read them.
+// ReadOnly are files below /proc that configure the kernel and the machine. Programs may only read
+// them.
 var ReadOnly = []string{"/proc/sys", "/proc/sysrq-trigger", "/proc/bus", "/proc/irq"}
 
-// Masked are files about the memory, the keys and the processes of the whole machine:
-// programs find /dev/null there, as in a container of containerd.
+// Masked are files about the memory, the keys and the processes of the whole machine. Programs find
+// /dev/null there, as in a container of containerd.
 var Masked = []string{"/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/timer_list"}
 
 // showOwnProcesses mounts the processes of the namespace, without the machine's other files.

@@ -8,16 +8,16 @@ import (
 // calls are the numbers of system calls on one processor.
 type calls struct {
 	arch uint32
-	// machine are calls about the whole machine, which no namespace bounds and no driver makes: for
+	// machine are calls about the whole machine, which no namespace limits and no driver needs: for
 	// programs and counters in the kernel, swap, accounting and other kernels.
 	machine []uint32
 	// keys are the calls of the kernel's keyrings; each user has one keyring on the whole machine.
 	keys []uint32
 }
 
-// Deny forbids later programs of the calling thread the calls about the whole machine, and those of
-// the kernel's keyrings on request. They fail with EPERM, as under containerd. It does nothing on a
-// kernel without filters of system calls.
+// Deny denies later programs of the calling thread the calls about the whole machine and, on
+// request, those of the kernel's keyrings. They fail with EPERM, as under containerd. It does
+// nothing on a kernel without system call filters.
 func Deny(keys bool) error {
 	var filter []syscall.SockFilter
 	for _, c := range denied {
@@ -50,11 +50,11 @@ const (
 	archOf   = 4
 )
 
-// x32 is added to the numbers of calls with 32-bit pointers on amd64, which are refused: each call
-// has such a number, too. No architecture has another use for it.
+// x32 is a bit in the numbers of calls with 32-bit pointers on amd64. These calls are refused,
+// because each call has such a number, too. No architecture has another use for it.
 const x32 = 1 << 30
 
-// section refuses calls of one architecture, and passes other architectures on.
+// section refuses calls of one architecture, and passes on those of other architectures.
 func section(arch uint32, numbers []uint32) []syscall.SockFilter {
 	filter := []syscall.SockFilter{load(archOf), unlessEqual(arch, len(numbers)+4), load(numberOf), ifAtLeast(x32, len(numbers)+1)}
 	for i, n := range numbers {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Given a thread that was denied calls, then they fail, and others work.
+// Given a thread with denied calls, then these fail, and others work.
 func TestCallsAboutTheMachineAreDenied(t *testing.T) {
 	if denied == nil {
 		t.Skip("the numbers of calls are not known on this processor")

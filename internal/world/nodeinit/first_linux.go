@@ -6,9 +6,9 @@ import (
 	"runtime"
 )
 
-// First returns an executable file of a few hundred bytes that is only process 1; nil for a
-// processor without such code. This program does the same, but takes twenty times as long, since it
-// initializes much that process 1 does not use.
+// First returns an executable file of a few hundred bytes that can only be process 1; nil if there
+// is no such code for the processor. This program does the same, but takes twenty times as long,
+// because it initializes much that process 1 does not use.
 func First() []byte {
 	code := code()
 	if code == nil {

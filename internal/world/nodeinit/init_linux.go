@@ -17,8 +17,8 @@ func init() {
 	case os.Args[0] != Name || os.Getpid() != 1:
 		return
 	}
-	// Signals to process 1 must not end the node, and the kernel reaps the children of a process
-	// that ignores SIGCHLD.
+	// Signals to process 1 must not end the node. The kernel reaps the children of a process that
+	// ignores SIGCHLD.
 	signal.Ignore()
 	if answer(showProcesses("proc")) && awaitRoot() {
 		answer(enterRoot())

@@ -1,5 +1,5 @@
-// Package objectname checks the names of objects. Most have to be names of the domain name system;
-// those that plainly are need no regular expression: names are checked on every write.
+// Package objectname checks the names of objects. Most must be valid DNS names. Those that
+// obviously are valid need no regular expression, because names are checked on every write.
 package objectname
 
 import (
@@ -68,8 +68,8 @@ func plainKey(name string) bool {
 	return between
 }
 
-// plain reports whether a name consists of lower case letters and digits with
-// single dots or dashes between them, no dots but where the separator is one.
+// plain reports whether a name consists of lower case letters and digits with single separators
+// between them. The separators are dots or dashes; dots are permitted only if the separator is one.
 func plain(name string, limit int, separator byte) bool {
 	if name == "" || len(name) > limit {
 		return false

@@ -1,5 +1,5 @@
-// Package operation runs volume operations as the kubelet and the attach/detach
-// controller do: one at a time per key, retried with exponential backoff.
+// Package operation runs volume operations like the kubelet and the attach/detach controller: one
+// at a time per key, retried with exponential backoff.
 package operation
 
 import (
@@ -42,13 +42,13 @@ type entry struct {
 	delay    time.Duration
 }
 
-// Pending is the set of operations that run or have failed and not yet succeeded.
+// Pending is the set of operations that are running, or that have failed and not yet succeeded.
 type Pending struct {
 	spawn func(name string, body func(*kernel.Process)) *kernel.Process
 	clock *kernel.Kernel
 	// onEnd is called for every operation that has ended.
 	onEnd   func(Key)
-	entries map[string][]*entry // by volume, in the order of their making
+	entries map[string][]*entry // by volume, in the order of their creation
 }
 
 // New returns an empty set. spawn starts a process of the component; onEnd may be nil.
@@ -56,8 +56,8 @@ func New(k *kernel.Kernel, spawn func(string, func(*kernel.Process)) *kernel.Pro
 	return &Pending{spawn: spawn, clock: k, onEnd: onEnd, entries: map[string][]*entry{}}
 }
 
-// Run starts an operation unless one with a matching key runs (ErrPending) or
-// the same one has failed and its backoff is not over (ErrBackoff). C-GEN-5
+// Run starts an operation. It returns ErrPending if an operation with a matching key is running,
+// and ErrBackoff if the same one has failed and its backoff is not over. C-GEN-5
 func (o *Pending) Run(key Key, name string, body func(*kernel.Process) error) error {
 	e := o.find(key)
 	switch {
@@ -134,8 +134,8 @@ func (o *Pending) SafeToRetry(key Key, name string) bool {
 	return e == nil || (!e.pending && (e.name != name || !o.inBackoff(e)))
 }
 
-// RetryAt is the earliest virtual time since the beginning of the run at which
-// the operation may start again; false if it runs or nothing holds it back.
+// RetryAt is the earliest virtual time since the start of the run at which the operation may start
+// again. It is false if the operation is running or nothing delays it.
 func (o *Pending) RetryAt(key Key, name string) (time.Duration, bool) {
 	e := o.find(key)
 	if e == nil || e.pending || e.name != name || !o.inBackoff(e) {

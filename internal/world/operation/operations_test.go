@@ -14,7 +14,7 @@ import (
 
 var errFailed = errors.New("failed")
 
-// world runs operations and stops the clock where a test wants it.
+// world runs operations, and stops the clock when a test requires it.
 type world struct {
 	*kernel.Kernel
 	ops   *operation.Pending

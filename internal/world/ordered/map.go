@@ -1,5 +1,5 @@
-// Package ordered has maps and sets with usually one or two members: the nodes of a volume, the
-// volumes of a pod. They are sorted slices, in which a member takes 16 to 24 bytes; the first
+// Package ordered has maps and sets that usually have one or two members: the nodes of a volume,
+// the volumes of a pod. They are sorted slices. A member takes 16 to 24 bytes, whereas the first
 // member of a Go map takes 200 to 300. A loop visits the keys in order, and must not change the
 // map.
 package ordered

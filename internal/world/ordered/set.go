@@ -23,7 +23,7 @@ func (s Set[K]) With(member K) Set[K] {
 	return slices.Insert(s, at, member)
 }
 
-// Without is the set less a member. The set it was is not to be used any more.
+// Without is the set without a member. The old set must not be used any more.
 func (s Set[K]) Without(member K) Set[K] {
 	at, ok := slices.BinarySearch(s, member)
 	if !ok {

@@ -1,5 +1,5 @@
 // Package seeded has bugs that Kubernetes' own programs could have, planted in csisim's kubelet and
-// controllers: a search must find them to be worth its time. Only tests enable one.
+// controllers. They prove that a search can find such bugs. Only tests enable one.
 package seeded
 
 // Mistake is one mistake.
@@ -7,7 +7,7 @@ type Mistake int
 
 const (
 	none Mistake = iota
-	// DetachedAtError: csi-attacher takes its finalizer off an attachment although
+	// DetachedAtError: csi-attacher removes its finalizer from an attachment although
 	// ControllerUnpublishVolume failed.
 	DetachedAtError
 	// AttachedAtError: csi-attacher writes that a volume is attached although
@@ -22,13 +22,12 @@ const (
 	UnpublishedAtError
 	// UnstagedAtError: the kubelet takes a volume for unstaged although NodeUnstageVolume failed.
 	UnstagedAtError
-	// NotReconstructed: a restarted kubelet does not look for the volumes that it had mounted.
+	// NotReconstructed: a restarted kubelet does not look for its previously mounted volumes.
 	NotReconstructed
-	// StatusWrittenOnce: a kubelet does not repeat a write of a pod's status that the API server
-	// has rejected.
+	// StatusWrittenOnce: a kubelet does not repeat a rejected write of a pod's status.
 	StatusWrittenOnce
-	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it unstages the same
-	// volume of the previous pod.
+	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it is still unstaging
+	// the volume after the previous pod.
 	MountedWhileUnstaged
 	// AttachedFromOldView: an attach/detach controller that restarts takes no volume for attached.
 	AttachedFromOldView
@@ -44,13 +43,13 @@ const (
 	ContextForgotten
 )
 
-// planted is the mistake that is made.
+// planted is the enabled mistake.
 var planted Mistake
 
 // IsMade reports whether a mistake is made here.
 func IsMade(m Mistake) bool { return planted == m }
 
-// Plant has a mistake made in all runs of a test, which must not run beside others.
+// Plant enables a mistake in all runs of a test, which must not run in parallel to others.
 func Plant(t interface{ Cleanup(func()) }, m Mistake) {
 	planted = m
 	t.Cleanup(func() { planted = none })

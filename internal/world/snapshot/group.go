@@ -12,7 +12,7 @@ import (
 const (
 	groupPrefix = "groupsnapshot.storage.kubernetes.io/"
 	groupKind   = "VolumeGroupSnapshot"
-	// GroupVersion is the version of the API in which group snapshots are referred to.
+	// GroupVersion is the API version in references to group snapshots.
 	GroupVersion = "groupsnapshot.storage.k8s.io/v1"
 )
 
@@ -22,8 +22,8 @@ const (
 	GroupBoundFinalizer   = groupPrefix + "volumegroupsnapshot-bound-protection"
 )
 
-// Annotations of group contents, of classes, and GroupHandle of the contents of a
-// group's members. C-GSNAP-2
+// Annotations of group contents and of classes, and GroupHandle, which the contents of a group's
+// members have. C-GSNAP-2
 const (
 	GroupBeingDeleted            = groupPrefix + "volumegroupsnapshot-being-deleted"
 	GroupBeingCreated            = groupPrefix + "volumegroupsnapshot-being-created"
@@ -33,13 +33,12 @@ const (
 	GroupHandle                  = "groupsnapshot.storage.k8s.io/volumeGroupSnapshotHandle"
 )
 
-// GroupContentName is the name of the content that is made for a group of claims. C-GSNAP-3
+// GroupContentName is the name of the content for a group of claims. C-GSNAP-3
 func GroupContentName(g *groupv1.VolumeGroupSnapshot) string {
 	return "groupsnapcontent-" + string(g.UID)
 }
 
-// MemberNames are the names of the snapshot and the content that are made for a
-// volume of a group. C-GSNAP-6
+// MemberNames are the names of the snapshot and the content for a volume of a group. C-GSNAP-6
 func MemberNames(g *groupv1.VolumeGroupSnapshot, volumeHandle string) (snapshot, content string) {
 	sum := sha256.Sum256([]byte(string(g.UID) + volumeHandle))
 	of := hex.EncodeToString(sum[:])

@@ -28,7 +28,7 @@ const (
 	IsDefaultClass          = prefix + "is-default-class"
 )
 
-// ContentName is the name of the content that is made for a snapshot of a claim. C-SNAP-5
+// ContentName is the name of the content for a snapshot of a claim. C-SNAP-5
 func ContentName(s *snapshotv1.VolumeSnapshot) string { return "snapcontent-" + string(s.UID) }
 
 // IsReady reports whether volumes can be made from the snapshot.

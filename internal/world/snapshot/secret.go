@@ -29,9 +29,8 @@ var (
 func (k SecretKind) nameKey() string      { return ParameterPrefix + k.key + "-secret-name" }
 func (k SecretKind) namespaceKey() string { return ParameterPrefix + k.key + "-secret-namespace" }
 
-// Of resolves the reference that a class's parameters name; nil if they name
-// none. word is "volumesnapshot" or "volumegroupsnapshot"; object may be nil where
-// the snapshot is not known.
+// Of resolves the reference in a class's parameters; nil if there is none. word is "volumesnapshot"
+// or "volumegroupsnapshot". object may be nil if the snapshot is unknown.
 func (k SecretKind) Of(parameters map[string]string, word, content string, object metav1.Object) (*corev1.SecretReference, error) {
 	name, named := parameters[k.nameKey()]
 	namespace, placed := parameters[k.namespaceKey()]

@@ -44,15 +44,15 @@ func (c Commit) Last() Object {
 	return (&commit{Commit: c}).last()
 }
 
-// OnCommit calls observe after every commit, in order and before any view sees it. observe must not
-// write to the store.
+// OnCommit calls observe after every commit, in order and before any view has the commit. observe
+// must not write to the store.
 func (s *Store) OnCommit(observe func(Commit)) {
 	s.observers = append(s.observers, observe)
 }
 
 // Commit makes the new state the head, in one transaction, and delivers it to all watches. All
-// writes end here. The API server's own steps call it directly, since no rules apply to them. It
-// owns obj, which is nil for a removal; old is the stored object.
+// writes end here. The API server's own steps call it directly, because no rules apply to them. It
+// takes ownership of obj, which is nil for a removal. old is the stored object.
 func (s *Store) Commit(res *Resource, key Key, old, obj Object) {
 	revision := s.head.revision + 1
 	if obj != nil {

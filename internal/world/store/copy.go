@@ -26,7 +26,7 @@ func Fork[T Object](obj T) T { return withOwnMetadata(obj).(T) }
 // withOwnMetadata returns a copy that shares all but the metadata.
 func withOwnMetadata(obj Object) Object {
 	fresh := shallowCopy(obj)
-	// The shallow copy of a custom resource has its own.
+	// The shallow copy of a custom resource has its own metadata.
 	if own, ok := fresh.(metav1.ObjectMetaAccessor); ok {
 		metadataOf(obj).DeepCopyInto(own.GetObjectMeta().(*metav1.ObjectMeta))
 	}
@@ -44,8 +44,8 @@ type encodable interface {
 	MarshalToSizedBuffer([]byte) (int, error)
 }
 
-// Same reports whether two values would be stored as the same bytes. The API server uses the same
-// test to find updates without changes.
+// Same reports whether two values have the same stored bytes. The API server uses the same test to
+// find updates without changes.
 func Same(a, b any) bool {
 	x, ok := a.(encodable)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// maxGeneratedBase is the maximum length of generateName that is used, so that the name with its
-// suffix fits into a label value.
+// maxGeneratedBase is the number of characters of generateName that are used, so that the name with
+// its suffix fits into a label value.
 const maxGeneratedBase = 58
 
 // CreateObject is Create for callers that know the resource only at run time.
@@ -141,8 +141,8 @@ func (r *Resource) validateMetadata(obj Object) (errs field.ErrorList) {
 	return append(errs, r.checkFinalizers(obj)...)
 }
 
-// hasLittleMetadata reports whether a new object has no metadata to validate besides its name; its
-// namespace exists.
+// hasLittleMetadata reports whether a new object has no metadata to validate besides its name. Its
+// namespace already exists.
 func hasLittleMetadata(obj Object) bool {
 	return !slices.ContainsFunc(obj.GetFinalizers(), isOdd) && obj.GetGenerateName() == "" && mayHaveLabels(obj.GetLabels(), nil) && mayHaveAnnotations(obj.GetAnnotations(), nil) &&
 		len(validation.ValidateOwnerReferences(obj.GetOwnerReferences(), metadataPath)) == 0 && len(obj.GetManagedFields()) == 0

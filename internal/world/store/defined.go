@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Define adds a resource to this store alone. Its objects are JSON, as unstructured.Unstructured.
-// It must be called again when the stored version or the status subresource has changed.
+// Define adds a resource only to this store. Its objects are JSON, as unstructured.Unstructured. It
+// must be called again when the stored version or the status subresource has changed.
 func (s *Store) Define(res *Resource) {
 	if res.number == 0 {
 		s.everDefined++
@@ -19,7 +19,7 @@ func (s *Store) Define(res *Resource) {
 	s.defined[res.String()] = res
 }
 
-// Undefine removes a resource of this store, by its name with its group.
+// Undefine removes a resource of this store, given by its name with its group.
 func (s *Store) Undefine(name string) { delete(s.defined, name) }
 
 // DefinedAs finds a resource of this store by its name with its group.
@@ -44,7 +44,7 @@ func (s *Store) ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {
 	if r, ok := ResourceFor(gvk); ok {
 		return r, true
 	}
-	for _, r := range s.defined { // any order: at most one has the kind
+	for _, r := range s.defined { // any order: at most one resource has the kind
 		if r.GVK.GroupKind() == gvk.GroupKind() {
 			return r, true
 		}

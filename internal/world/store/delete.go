@@ -23,8 +23,8 @@ type deletion struct {
 	dry         bool
 }
 
-// GracePeriod grants so many seconds instead of the kind's default. It can only shorten a deletion
-// that is under way.
+// GracePeriod replaces the kind's default grace period, in seconds. It can only shorten a deletion
+// in progress.
 func GracePeriod(seconds int64) DeleteOption { return func(d *deletion) { d.grace = &seconds } }
 
 // PreconditionUID makes the deletion a Conflict if the object has another uid.
@@ -36,7 +36,7 @@ func PreconditionVersion(version string) DeleteOption {
 	return func(d *deletion) { d.version = version }
 }
 
-// Propagation selects the treatment of dependents: Foreground and Orphan leave a finalizer for the
+// Propagation selects the treatment of dependents. Foreground and Orphan add a finalizer for the
 // garbage collector.
 func Propagation(policy metav1.DeletionPropagation) DeleteOption {
 	return func(d *deletion) { d.propagation = policy }
@@ -92,8 +92,8 @@ func (r *Resource) checkPreconditions(key Key, old Object, d deletion) error {
 	return nil
 }
 
-// delete marks the object, removes it, or does both in turn: a grace period is written even when it
-// is zero.
+// delete marks the object, removes it, or first marks and then removes it. A grace period is
+// written even if it is zero.
 func (s *Store) delete(res *Resource, key Key, old Object, d deletion) Object {
 	obj := shallowCopy(old)
 	if res.Terminate != nil && res.Terminate(s.Timestamp(), obj) {
@@ -137,8 +137,8 @@ func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
 	return obj
 }
 
-// beginGrace sets the end of the grace period. pending means that a deletion is in progress and
-// this one does not shorten it.
+// beginGrace sets the end of the grace period. pending means that a deletion is in progress, and
+// that this one does not shorten it.
 func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (graceful, pending bool) {
 	if until := obj.GetDeletionTimestamp(); until != nil {
 		granted := obj.GetDeletionGracePeriodSeconds()

@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// audience holds the watches of one resource: of the whole resource, of one object, of one value of
-// an index. A commit finds its watches without looking at any others.
+// audience holds the watches of one resource: watches of the whole resource, of one object, and of
+// one value of an index. A commit finds its watches without checking any others.
 type audience struct {
 	all     []*watch
 	byKey   map[Key][]*watch
@@ -65,8 +65,8 @@ func put[K comparable](in map[K][]*watch, at K, watches []*watch) {
 	in[at] = watches
 }
 
-// dispatch delivers a commit to the views with watches that match it: those of the whole resource
-// first, then index by index, each in the order of their opening.
+// dispatch delivers a commit to the views with watches that match it. Watches of the whole resource
+// come first, then the watches of each index, in the order in which they were opened.
 func (a *audience) dispatch(c *commit, moves []move) {
 	if a == nil {
 		return

@@ -33,7 +33,7 @@ func (r *Resource) unconditional(obj Object) error {
 	})
 }
 
-// sortMaps sorts the field errors in labels and annotations by key, since they are found in the
+// sortMaps sorts the field errors in labels and annotations by key, because they were found in the
 // random order of a map.
 func sortMaps(errs field.ErrorList, obj Object) {
 	for len(errs) > 0 {
@@ -88,8 +88,7 @@ func sortLike(errs field.ErrorList, texts []string) {
 	}
 }
 
-// place returns the position of the n-th occurrence of a text, if the texts are repeated without
-// end.
+// place returns the position of the n-th occurrence of a text, if the texts are repeated endlessly.
 func place(texts []string, text string, n int) int {
 	var at []int
 	for i, other := range texts {
@@ -117,8 +116,8 @@ var errVersionAtCreate = &apierrors.StatusError{ErrStatus: metav1.Status{
 // errModified is the cause of a conflict with an old resource version.
 var errModified = errors.New("the object has been modified; please apply your changes to the latest version and try again")
 
-// alreadyExists rejects a name in use. The error for a generated one allows a retry; that for an
-// object that is being deleted says so.
+// alreadyExists rejects a name in use. The error for a generated name permits a retry. If the
+// object is being deleted, the error says so.
 func (r *Resource) alreadyExists(named bool, there Object) error {
 	err := apierrors.NewAlreadyExists(r.GVR.GroupResource(), there.GetName())
 	if !named {

@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// lease is the end of an object's TTL, as of one of its writes.
+// lease is the end of an object's TTL, counted from one of its writes.
 type lease struct {
 	ends     int64 // in nanoseconds of Unix time
 	place    *leasePlace
@@ -18,7 +18,7 @@ type leasePlace struct {
 	namespace string
 }
 
-// leases are sorted by their ends, in blocks: there may be a million of them.
+// leases are sorted by their ends, in blocks, because there may be a million of them.
 type leases [][]lease
 
 const leaseBlock = 512
@@ -32,7 +32,7 @@ func (l *leases) push(granted lease) {
 	(*l)[last] = append((*l)[last], granted)
 }
 
-// over removes the lease that ends first, if it has ended.
+// over removes the lease with the earliest end, if it has ended.
 func (l *leases) over(now int64) (first lease, ok bool) {
 	if len(*l) == 0 || (*l)[0][0].ends > now {
 		return lease{}, false

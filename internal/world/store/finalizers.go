@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// checkFinalizers checks the finalizers of an object, unless its kind may have any.
+// checkFinalizers checks the finalizers of an object, unless its kind permits any finalizer.
 func (r *Resource) checkFinalizers(obj Object) field.ErrorList {
 	if r.AnyFinalizer {
 		return nil
@@ -27,7 +27,7 @@ func CheckFinalizers(names []string) (errs field.ErrorList) {
 	return errs
 }
 
-// CheckFinalizer rejects a finalizer without a domain that is not well known.
+// CheckFinalizer rejects a finalizer without a domain, unless it is well known.
 func CheckFinalizer(path *field.Path, name string) field.ErrorList {
 	if isFinalizer(name) {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// guard holds the hashes of stored objects at the time of their writes, by their id in the objects
-// table.
+// guard holds the hashes of stored objects at the time of their writes, by the objects' ids in the
+// objects table.
 type guard map[string]uint64
 
 func (g guard) remember(res *Resource, key Key, obj Object) {

@@ -9,20 +9,20 @@ import (
 )
 
 // head is the newest state. Nearly all operations of a cluster read and write single objects of it,
-// which only touches maps. The database is updated when a state is kept, in one transaction: a
+// for which maps are sufficient. The database is updated in one transaction when a state is kept. A
 // radix tree copies a path for each write, and most objects are written again or removed before a
 // state is kept.
 type head struct {
 	db      *memdb.MemDB
 	objects byResource[shelf[Object]]
 	compact byResource[shelf[Compact]] // for resources with a compact form
-	// unsaved lists the changes that the database lacks; true if it has an older state; nil until a
-	// state is kept.
+	// unsaved lists the changes that the database lacks. The value is true if the database has an
+	// older state. It is nil until a state is kept.
 	unsaved  map[*Resource]map[Key]bool
 	indexes  *treeSet
 	edition  edition // of the indexes
 	revision uint64
-	shown    *Snapshot // of this revision, nil until it is needed
+	shown    *Snapshot // of this revision; nil until it is needed
 	toucher  Toucher   // nil if none follows
 }
 
@@ -49,8 +49,8 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// few is the number of objects of a resource up to which they are stored in full: compacting so few
-// costs more time than their memory is worth.
+// few is the number of objects of a resource up to which they are stored in full, because
+// compacting so few costs more time than it saves memory.
 const few = 1_000
 
 func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }
@@ -102,7 +102,7 @@ func (h *head) save() {
 	if h.unsaved == nil {
 		h.saveAll(txn)
 	}
-	// In any order: each key is a row of its own.
+	// In any order: each key is a separate row.
 	for res, keys := range h.unsaved {
 		// In any order, too.
 		for key := range keys {
@@ -126,7 +126,7 @@ func (h *head) saveAll(txn *memdb.Txn) {
 
 func saveAll[T any](txn *memdb.Txn, h *head, shelves byResource[shelf[T]]) {
 	for _, kept := range shelves {
-		// In any order: each key is a row of its own.
+		// In any order: each key is a separate row.
 		for _, key := range kept.keys("") {
 			must(txn.Insert(objectsTable, h.row(kept.of, key)))
 		}
@@ -143,7 +143,7 @@ func (h *head) row(res *Resource, key Key) *row {
 // count returns the number of objects of a resource.
 func (h *head) count(res *Resource) int { return h.objects.of(res).len() + h.compact.of(res).len() }
 
-// GetObject is Get for callers that know the resource only at run time.
+// GetObject is Get for resources that are known only at run time.
 func (h *head) GetObject(res *Resource, key Key) (Object, bool) {
 	h.touchObject(res, key)
 	obj, ok := h.objects.of(res).get(key)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Index names a secondary index, which finds objects by a value other than their key.
+// Index names a secondary index. It finds objects by a value other than their key.
 type Index string
 
 // OwnerUID finds objects of any resource by the uid of an owner reference.
@@ -21,7 +21,7 @@ type Indexer struct {
 	values values
 }
 
-// of returns the values of the object, which may be nil, in the index.
+// of returns the index values of the object, which may be nil.
 func (ix Indexer) of(obj Object) []string {
 	if obj == nil {
 		return nil
@@ -29,7 +29,7 @@ func (ix Indexer) of(obj Object) []string {
 	return ix.values(nil, obj)
 }
 
-// IndexBy makes the indexer of a typed object: of appends its values.
+// IndexBy creates the indexer of a typed object. of appends its values.
 func IndexBy[T Object](index Index, of func(appendTo []string, obj T) []string) Indexer {
 	return Indexer{index, func(appendTo []string, obj Object) []string {
 		typed, ok := obj.(T)
@@ -62,7 +62,7 @@ func (r *Resource) allIndexes() (all []*resourceIndex) {
 	return append(all, &resourceIndex{byOwner, r.String()})
 }
 
-// indexNamed returns nil if the resource has no such index.
+// indexNamed returns nil if the resource has no index with that name.
 func (r *Resource) indexNamed(index Index) *resourceIndex {
 	for _, ix := range r.indexers {
 		if ix.index == index {
@@ -80,8 +80,8 @@ func (ix *resourceIndex) compare(other *resourceIndex) int {
 	return cmp.Or(strings.Compare(ix.resource, other.resource), strings.Compare(string(ix.index), string(other.index)))
 }
 
-// entry is an object's value in an index. It does not refer to the object, so a write that changes
-// no value leaves the indexes unchanged.
+// entry is an object's value in an index. It does not refer to the object, so a write without a
+// changed value leaves the indexes unchanged.
 type entry struct {
 	index *resourceIndex
 	value string

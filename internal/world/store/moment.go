@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// moment is the position of a commit in history, recorded while views may lag. It is referenced
-// only by views that have yet to reach it, which thereby keep all later ones.
+// moment is the position of a commit in history, recorded while views may lag. Only views that have
+// not reached it yet refer to it, and thereby retain all later moments.
 //
-// It is read as the state before its commit: the objects that later commits replaced, and all
-// others from a later kept state or the head. Few states are kept, since most views catch up before
-// they are read.
+// It is read as the state before its commit. This consists of the objects that later commits
+// replaced, and of all others from a later kept state or the head. Few states are kept, because
+// most views catch up before they are read.
 type moment struct {
 	*commit
 	head *head
@@ -18,8 +18,8 @@ type moment struct {
 	next *moment
 }
 
-// momentsBetween is the number of moments between two kept states, which is the most that a read
-// has to go through.
+// momentsBetween is the number of moments between two kept states. A read has to visit at most that
+// many.
 const momentsBetween = 128
 
 // happen adds the moment of a commit before the commit is applied to the head.
@@ -34,7 +34,7 @@ func (s *Store) happen(c *commit) {
 // before returns the revision of the state that the moment is read as.
 func (m *moment) before() uint64 { return m.Revision - 1 }
 
-// GetObject is Get for callers that know the resource only at run time.
+// GetObject is Get for resources that are known only at run time.
 func (m *moment) GetObject(res *Resource, key Key) (Object, bool) {
 	for ; m.kept == nil; m = m.next {
 		if m.Resource == res && m.Key == key {
@@ -76,7 +76,7 @@ func (m *moment) replaced(res *Resource) (later Reader, first []*commit) {
 	return m.kept, first
 }
 
-// merged returns a list of a later state, with replaced objects in their old state if they belong
+// merged returns a list of a later state with replaced objects in their old state, if they belong
 // to the list.
 func merged(later iter.Seq[Object], replaced []*commit, belongs func(old Object) bool) iter.Seq[Object] {
 	if len(replaced) == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Stores with different names make different uids, those with the same name the same.
+// Stores with different names generate different uids, and stores with the same name the same uids.
 func TestUIDsDifferByTheNamesOfStores(t *testing.T) {
 	first := func(names string) string { return string(countedUIDs(names)("pods")) }
 	assert.Equal(t, first("a"), first("a"))

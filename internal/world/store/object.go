@@ -1,10 +1,9 @@
 // Package store keeps every object of a simulated cluster in one versioned
 // database and gives writes the semantics of the Kubernetes API server.
 //
-// Stored objects are immutable: reads share them, writes replace them. Each
-// write is one transaction and one revision. A [Snapshot] is a revision, a
-// [View] is the informer cache of one component: a snapshot that may be old and
-// only moves forward.
+// Stored objects are immutable: reads share them, writes replace them. Each write is one
+// transaction and one revision. A [Snapshot] is a revision. A [View] is the informer cache of one
+// component: a snapshot that may be old and only moves forward.
 //
 // A Store is not safe for concurrent use; the kernel runs one process at a time.
 package store
@@ -30,7 +29,7 @@ func KeyOf(obj metav1.Object) Key {
 	return Key{Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
-// String returns "namespace/name", or "name" without a namespace.
+// String returns "namespace/name", or "name" if there is no namespace.
 func (k Key) String() string {
 	if k.Namespace == "" {
 		return k.Name

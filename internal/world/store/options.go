@@ -18,7 +18,7 @@ type Options struct {
 	// Names seeds object UIDs, so that stores with different Names never share one. Default: all
 	// stores make the same UIDs.
 	Names string
-	// UID makes the uid of a new object of the named resource ("pods"). Default: UUID-shaped,
+	// UID generates the uid of a new object of the named resource ("pods"). Default: UUID-shaped,
 	// derived from the number of earlier objects.
 	UID func(resource string) types.UID
 	// Suffix makes the five characters that generateName appends. Default: derived from the number
@@ -71,7 +71,7 @@ func putHex(text []byte, number uint64) {
 }
 
 // suffixAlphabet is the alphabet of generated names in k8s.io/apimachinery. It lacks vowels and
-// digits that resemble them, so that no words appear.
+// similar digits, so that no words appear.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
 func countedSuffixes() func() string {

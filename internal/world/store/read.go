@@ -23,14 +23,14 @@ func NotFound[T Object](key Key) error {
 	return apierrors.NewNotFound(resourceFor[T]().GVR.GroupResource(), key.Name)
 }
 
-// List ranges over the objects of type T in a namespace, or in all with "", in the order of their
+// List iterates over the objects of type T in a namespace ("" means all), in the order of their
 // keys. It does not see concurrent writes.
 func List[T Object](r Reader, namespace string) iter.Seq[T] {
 	return typed[T](r.ListObjects(resourceFor[T](), namespace))
 }
 
-// Indexed ranges over the objects of type T that have the value in the index, in
-// the order of their keys.
+// Indexed iterates over the objects of type T with the value in the index, in the order of their
+// keys.
 func Indexed[T Object](r Reader, index Index, value string) iter.Seq[T] {
 	return typed[T](r.IndexedObjects(resourceFor[T](), index, value))
 }

@@ -19,7 +19,7 @@ func (v *View) Relist() {
 }
 
 // differences returns the differences between the state before some commits and a list at a
-// revision, in the order of client-go's informers: existing objects in the order of their keys,
+// revision. Like client-go's informers, it returns existing objects in the order of their keys,
 // then deleted ones.
 func differences(missed []*moment, revision uint64) []*commit {
 	type object struct {
@@ -52,14 +52,14 @@ func (c *commit) rank() int {
 	return 0
 }
 
-// Hold hides all objects of type T from the view until Sync, like an informer before its first list
-// has returned. A view can hide one resource.
+// Hold hides all objects of type T from the view until Sync, like an informer before its first
+// list. A view can hide one resource.
 func Hold[T Object](v *View) { v.held = resourceFor[T]() }
 
 // Synced reports whether nothing is hidden.
 func (v *View) Synced() bool { return v.held == nil }
 
-// Sync shows the objects that Hold has hidden; watches receive them as their initial list.
+// Sync shows the objects that Hold has hidden. Watches receive them as their initial list.
 func (v *View) Sync() {
 	res := v.held
 	v.held = nil

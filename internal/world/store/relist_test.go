@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// lagging returns a lagging view with a watch of Secrets that has seen those with these names.
+// lagging returns a lagging view with a watch that has delivered Secrets with these names.
 func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store.Watcher[*corev1.Secret]) {
 	for _, name := range names {
 		kindtest.Create(t, s, kindtest.Secret(name))
@@ -27,7 +27,7 @@ func lagging(t *testing.T, s *store.Store, names ...string) (*store.View, *store
 	return view, w
 }
 
-// A state is kept only for views that have yet to reach it: not for events that wait in a watch's
+// A state is kept only for views that have not reached it yet, and not for events in a watch's
 // queue.
 func TestDeliveredEventsKeepNoLaterState(t *testing.T) {
 	s := kind.NewStore(store.Options{})

@@ -9,17 +9,17 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is one kind of object: the table of its objects, and the rules of their writes.
+// Resource is one kind of object: the table of its objects, and the rules for writing them.
 type Resource struct {
 	GVK        schema.GroupVersionKind
 	GVR        schema.GroupVersionResource
 	Namespaced bool
-	// Status means that the kind has a status subresource: writes of the object keep its status,
-	// writes of the status keep the rest.
+	// Status means that the kind has a status subresource. Writes of the object then keep its
+	// status, and writes of the status keep the rest.
 	Status bool
 	// Generation means that metadata.generation counts the changes of the spec.
 	Generation bool
-	// Qualified means that the plural name without a group finds another resource: this resource
+	// Qualified means that the plural name without a group means another resource, so this resource
 	// needs its group.
 	Qualified bool
 	// New makes an empty object of the kind.
@@ -73,7 +73,7 @@ func (r *Resource) valuesOf(index Index, obj Object) []string {
 	return nil
 }
 
-// mustHave panics for an index that the resource does not have: a bug in the calling program.
+// mustHave panics if the resource lacks the index, which is a bug in the calling program.
 func (r *Resource) mustHave(index Index) {
 	if r.indexNamed(index) == nil {
 		panic(fmt.Sprintf("store: %s have no index %q", r, index))
@@ -118,8 +118,8 @@ func ResourceFor(gvk schema.GroupVersionKind) (*Resource, bool) {
 	return r, ok
 }
 
-// ResourceNamed finds a resource by its plural name, "pods", or with its group,
-// "events.events.k8s.io" if two groups have resources of that name.
+// ResourceNamed finds a resource by its plural name, such as "pods". If two groups have resources
+// with one name, the name contains the group, as in "events.events.k8s.io".
 func ResourceNamed(name string) (*Resource, bool) {
 	r, ok := byName[name]
 	return r, ok

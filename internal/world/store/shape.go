@@ -16,12 +16,12 @@ type shape interface {
 	sameSpec(a, b Object) bool
 	sameStatus(a, b Object) bool
 	clearStatus(obj Object)
-	// draft returns a copy of a stored object with its own metadata and its own spec or status;
-	// false if the shape can only copy the whole object.
+	// draft returns a copy of a stored object with separate metadata and a separate spec or status.
+	// It returns false if the shape can only copy the whole object.
 	draft(old Object, what Part) (Object, bool)
 }
 
-// fields is the shape of Go structs: the positions of spec and status, -1 for none.
+// fields is the shape of Go structs: the positions of spec and status, -1 if there is none.
 type fields struct {
 	spec, status         int
 	copySpec, copyStatus copier
@@ -52,7 +52,7 @@ func copierOf(field reflect.Type) copier {
 	return copier{method.Func}
 }
 
-// copy gives obj its own copy of a field of old.
+// copy gives obj a separate copy of a field of old.
 func (c copier) copy(obj, old Object, index int) {
 	from, to := reflect.ValueOf(old).Elem().Field(index), reflect.ValueOf(obj).Elem().Field(index)
 	c.Call([]reflect.Value{from.Addr(), to.Addr()})
@@ -83,7 +83,7 @@ func (f fields) draft(old Object, what Part) (Object, bool) {
 	return obj, true
 }
 
-// CopyOf makes a Strategy's CopyPart for a Go type from the positions of its parts.
+// CopyOf creates a Strategy's CopyPart for a Go type from the positions of the type's parts.
 func CopyOf[T Object, S, U any, Spec copiesInto[S], Status copiesInto[U]](parts func(T) (Spec, Status)) func(obj, old Object, what Part) {
 	return func(obj, old Object, what Part) {
 		spec, status := parts(obj.(T))

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// content is the shape of custom resources, which are JSON objects: "status" is the status, if it
-// is a subresource, and all but status and metadata is the spec.
+// content is the shape of custom resources, which are JSON objects. "status" is the status if it is
+// a subresource. Everything except status and metadata is the spec.
 type content struct{ status bool }
 
 func contentOf(obj Object) map[string]any { return obj.(*unstructured.Unstructured).Object }

@@ -28,7 +28,7 @@ func (s *Shared) Text(m *map[string]string) {
 		return
 	}
 	var sum uint64
-	for key, value := range *m { // in any order: it is a sum
+	for key, value := range *m { // in any order: the result is a sum
 		sum += mixed(mixed(14695981039346656037, key), value)
 	}
 	if known := s.texts[sum]; maps.Equal(known, *m) {

@@ -1,6 +1,6 @@
 package store
 
-// shelf holds the objects of one resource, by namespace and name: a map from keys would be half as
+// shelf holds the objects of one resource, by namespace and name. A map with keys would be half as
 // large again. Nil is an empty one.
 type shelf[T any] struct {
 	of     *Resource
@@ -48,7 +48,7 @@ func (s *shelf[T]) len() int {
 	return s.count
 }
 
-// keys returns those of a namespace, or all, in no order.
+// keys returns the keys of a namespace, or all keys, in no order.
 func (s *shelf[T]) keys(namespace string) (keys []Key) {
 	if s == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// Reader reads one state of the cluster: a *Store (its head), a *Snapshot, a *View.
+// Reader reads one state of the cluster: a *Store (its head), a *Snapshot, or a *View.
 type Reader interface {
 	GetObject(res *Resource, key Key) (Object, bool)
 	ListObjects(res *Resource, namespace string) iter.Seq[Object]
@@ -23,7 +23,7 @@ type Snapshot struct {
 // Revision is the number of the last write in the snapshot.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
-// GetObject is Get for callers that know the resource only at run time.
+// GetObject is Get for resources that are known only at run time.
 func (s *Snapshot) GetObject(res *Resource, key Key) (Object, bool) {
 	return s.get(objectID(res, key))
 }

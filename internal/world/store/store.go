@@ -46,7 +46,7 @@ func New(options Options) *Store {
 	return s
 }
 
-// Admit sets the admission of all writes. It must be called before the first one.
+// Admit sets the admission of all writes. It must be called before the first write.
 func (s *Store) Admit(admission Admission) { s.admission = admission }
 
 // Admission returns the admission of all writes; nil if there is none.

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// objectsTable holds all objects, sorted by their id, which begins with the resource: a resource is
-// a range of the table, and new kinds need no new table.
+// objectsTable holds all objects, sorted by their id. The id begins with the resource, so a
+// resource is a range of the table, and new kinds need no new table.
 const objectsTable = "objects"
 
 // row is one stored object.
@@ -28,7 +28,8 @@ func (r *row) stored() Object {
 	return r.compact.Object(keyNamed(name))
 }
 
-// emptyDatabase is the database that every store starts with a copy of. It is never written.
+// emptyDatabase is the database from which every store copies its initial state. It is never
+// written.
 var emptyDatabase = newDatabase()
 
 func newDatabase() *memdb.MemDB {

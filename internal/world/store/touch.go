@@ -26,8 +26,8 @@ func (h *head) touchList(res *Resource) {
 	}
 }
 
-// touchWatches reports that a watch is opened or closed: commits reach watches in the order of
-// their opening.
+// touchWatches reports that a watch is opened or closed, because commits reach watches in the order
+// in which these were opened.
 func (h *head) touchWatches(res *Resource) {
 	if h.toucher != nil {
 		h.toucher.Changes(watchesOf(res))
@@ -49,7 +49,8 @@ func (h *head) touchCommit(c *commit) {
 	}
 }
 
-// touchNews reports that a cache receives news, or is checked for them: news are ordered.
+// touchNews reports that news are delivered to a cache, or that a cache is checked for news. The
+// order of news matters.
 func (v *View) touchNews() {
 	if t := v.store.head.toucher; t != nil {
 		t.Changes("news of " + v.name)

@@ -4,10 +4,10 @@ import (
 	"iter"
 )
 
-// treeSet is an ordered set of index entries with kept past states. A change makes a new set that
-// shares all but one path with the old one. Nodes of the current edition are changed in place,
-// since no kept set refers to them. It is a treap with hashes of the elements as priorities, so its
-// shape depends only on its content. Nil is the empty set.
+// treeSet is an ordered set of index entries with kept past states. A change creates a new set that
+// shares all but one path with the old set. Nodes of the current edition are changed in place,
+// because no kept set refers to them. It is a treap with hashes of the elements as priorities, so
+// its shape depends only on its content. Nil is the empty set.
 type treeSet struct {
 	entry
 	left, right *treeSet
@@ -15,10 +15,10 @@ type treeSet struct {
 	made        edition
 }
 
-// edition numbers the kept states of a set: keeping one begins the next edition.
+// edition numbers the kept states of a set. When a state is kept, the next edition begins.
 type edition uint32
 
-// in returns the node, if the edition made it, or a copy that the edition may change.
+// in returns the node if the edition created it, otherwise a copy that the edition may change.
 func (t *treeSet) in(now edition) *treeSet {
 	if t.made == now {
 		return t
@@ -87,7 +87,7 @@ func joined(first, second *treeSet, now edition) *treeSet {
 	return second
 }
 
-// having ranges in order over the keys of the objects with a value in an index.
+// having iterates, in order, over the keys of the objects with a value in an index.
 func (t *treeSet) having(index *resourceIndex, value string) iter.Seq[Key] {
 	return func(yield func(Key) bool) { t.walk(&entry{index: index, value: value}, yield) }
 }

@@ -96,7 +96,7 @@ func (r *Resource) draft(old Object, what Part) Object {
 	return old.DeepCopyObject().(Object)
 }
 
-// put replaces old by obj, which it owns.
+// put replaces old by obj and takes ownership of obj.
 func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOption) (Object, error) {
 	defer s.admission.Settle()
 	w := writingOf(opts)
@@ -144,7 +144,8 @@ func (s *Store) put(res *Resource, obj, old Object, what Part, opts ...WriteOpti
 	case w.dry && !unchanged:
 		return obj, nil
 	case res.endsDeletion(obj, old):
-		// Clients receive the last state with the version they knew; watches see one removal.
+		// Clients receive the last state with the previous version, and watches receive one
+		// removal.
 		s.Commit(res, key, old, nil)
 		return obj, nil
 	case unchanged:
@@ -171,8 +172,8 @@ func (r *Resource) keepServerFields(obj, old Object) {
 	}
 }
 
-// prepareMain completes an update of the main resource and reports whether it leaves the spec
-// unchanged, or everything for a kind without a spec.
+// prepareMain completes an update of the main resource. It reports whether the spec stays unchanged
+// or, for a kind without a spec, whether everything does.
 func (r *Resource) prepareMain(obj, old Object) (sameSpec bool) {
 	if r.Status {
 		r.shape.keepStatus(obj, old)
@@ -214,7 +215,7 @@ func (s *Store) prepareStatus(res *Resource, obj, old Object) {
 }
 
 // sameRest reports whether an update leaves everything except spec and metadata unchanged. With a
-// status subresource, the part that is not written is the old one already.
+// status subresource, the part that is not written is already the old one.
 func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	switch {
 	case what == MetadataPart:
@@ -227,15 +228,15 @@ func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	return true
 }
 
-// sameUnservedStatus reports whether an update leaves a status without a subresource unchanged,
-// which is written, and checked, with the spec. L-OBJ-2
+// sameUnservedStatus reports whether an update leaves a status without a subresource unchanged.
+// Such a status is written and checked with the spec. L-OBJ-2
 func (r *Resource) sameUnservedStatus(obj, old Object) bool {
 	return r.Status || !r.shape.hasStatus() || r.shape.sameStatus(obj, old)
 }
 
-// check rejects an update that the API server would reject; same means that the checked part has
-// not changed. The real server checks metadata once for all kinds and again in passes of the kind:
-// errors are reported as often.
+// check rejects an update that the API server would reject. same means that the checked part has
+// not changed. The real server checks metadata once for all kinds and again in passes of the kind,
+// so errors are reported equally often here.
 func (s *Store) check(res *Resource, obj, old Object, what Part, m metadata, same bool, w writing) error {
 	errs := m.common
 	switch {
@@ -292,7 +293,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	return m
 }
 
-// validateUpdate executes the passes of an update; checked means that the spec has changed, too.
+// validateUpdate executes the passes of an update. checked means that the spec has changed, too.
 func (r *Resource) validateUpdate(obj, old Object, m metadata, checked bool) (errs field.ErrorList) {
 	passes := defaultPasses
 	if r.Passes != nil {
@@ -319,7 +320,7 @@ func haveDomains(finalizers, before []string) bool {
 }
 
 // onlyNames reports whether an update changes no metadata except finalizers, labels and
-// annotations, to valid ones: the rest is unchanged, and valid.
+// annotations, and changes these to valid ones. The rest is unchanged and valid.
 func onlyNames(obj, old Object) bool {
 	return sameButNames(obj, old) && mayHaveFinalizers(obj, old) &&
 		mayHaveLabels(obj.GetLabels(), old.GetLabels()) && mayHaveAnnotations(obj.GetAnnotations(), old.GetAnnotations())
@@ -375,7 +376,7 @@ func sameOwner(a, b metav1.OwnerReference) bool { return Same(&a, &b) }
 
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool { return Same(&a, &b) }
 
-// CheckVersion rejects an update with another version than the stored one. "0" counts as none.
+// CheckVersion rejects an update if its version differs from the stored one. "0" counts as none.
 func (r *Resource) CheckVersion(key Key, obj, old Object) error {
 	version := obj.GetResourceVersion()
 	if version == "" || version == "0" || version == old.GetResourceVersion() {
@@ -409,8 +410,8 @@ func (r *Resource) failedPrecondition(key Key, what, given, stored string) error
 		"AdditionalErrorMsg: Precondition failed: %[2]s in precondition: %[3]s, %[2]s in object meta: %[4]s", path, what, given, stored))
 }
 
-// endsDeletion reports whether an update removes the last finalizer or hold of an object that is
-// being deleted.
+// endsDeletion reports whether an update removes the last finalizer or hold of an object under
+// deletion.
 func (r *Resource) endsDeletion(obj, old Object) bool {
 	if len(obj.GetFinalizers()) > 0 || old.GetDeletionTimestamp() == nil || r.Held != nil && r.Held(obj) {
 		return false

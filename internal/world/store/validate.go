@@ -1,7 +1,7 @@
 package store
 
 // Validate returns all errors that the API server would report for a new object by the rules of its
-// kind, independent of the store's content. Admission by other objects (a namespace, a quota, a
+// kind, regardless of the store's content. Admission by other objects (a namespace, a quota, a
 // priority class) is not checked. The error is the API server's Invalid; nil if the object is
 // valid.
 func (s *Store) Validate(res *Resource, given Object) error {
@@ -15,7 +15,7 @@ func (s *Store) Validate(res *Resource, given Object) error {
 		res.Default(obj)
 	}
 	if res.Admit != nil {
-		_ = res.Admit(s, obj) // for its completions: its error does not count
+		_ = res.Admit(s, obj) // called for its completions; its error does not count
 	}
 	if errs := res.validate(obj, writing{}); len(errs) > 0 {
 		return res.invalid(obj, errs)

@@ -10,10 +10,10 @@ type View struct {
 	store   *Store
 	name    string
 	watches []opened
-	few     [4]opened // the first watches, as most components have few
+	few     [4]opened // the first watches, because most components have few
 	lag     func()
 	pending []*moment
-	room    []*moment // the memory in which pending began, to be used again
+	room    []*moment // the original memory of pending, for reuse
 	held    *Resource // the resource that is not listed yet, nil if all are
 }
 
@@ -41,7 +41,7 @@ func (v *View) Revision() uint64 {
 	return v.store.head.revision
 }
 
-// state returns the state before the first commit that the view has yet to see.
+// state returns the state before the first commit that the view has not reached yet.
 func (v *View) state() Reader {
 	if len(v.pending) > 0 {
 		return v.pending[0]
@@ -49,7 +49,7 @@ func (v *View) state() Reader {
 	return v.store.head
 }
 
-// GetObject is Get for callers that know the resource only at run time.
+// GetObject is Get for resources that are known only at run time.
 func (v *View) GetObject(res *Resource, key Key) (Object, bool) {
 	if res == v.held {
 		return nil, false
@@ -76,9 +76,9 @@ func (v *View) IndexedObjects(res *Resource, index Index, value string) iter.Seq
 // nothing is the empty list of a hidden resource.
 func nothing(func(Object) bool) {}
 
-// SetLag makes the view lag: commits that match one of its watches queue up until Deliver, and
+// SetLag makes the view lag. Commits that match one of its watches are queued until Deliver, and
 // queued is called for the first of them. queued must not write to the store. With nil, the
-// default, the view follows the head; pending commits are delivered at once.
+// default, the view follows the head, and pending commits are delivered immediately.
 func (v *View) SetLag(queued func()) {
 	v.lag = queued
 	if queued == nil {
@@ -106,7 +106,7 @@ func (v *View) PendingRevisions(n int) iter.Seq[uint64] {
 }
 
 // Deliver delivers the next n pending commits to the watches, oldest first, and moves the view
-// forward. When none is left the view shows the head.
+// forward. When none is left, the view shows the head.
 func (v *View) Deliver(n int) {
 	for range min(n, len(v.pending)) {
 		c := v.pending[0].commit
@@ -115,7 +115,7 @@ func (v *View) Deliver(n int) {
 		v.offer(c)
 	}
 	if len(v.pending) == 0 && cap(v.room) <= maxKept {
-		clear(v.room[:cap(v.room)]) // if it grew, they are still there
+		clear(v.room[:cap(v.room)]) // if it grew, they are still in the old memory
 		v.pending = v.room
 	}
 }
@@ -129,7 +129,7 @@ func (v *View) offer(c *commit) {
 	}
 }
 
-// Close models the end of the component: it closes the watches, and no commit is queued any more.
+// Close models the end of the component. It closes the watches, and no further commits are queued.
 func (v *View) Close() {
 	for _, w := range v.watches {
 		w.leave()
@@ -144,7 +144,7 @@ func (v *View) receive(c *commit, w *watch) {
 		w.offer(c)
 		return
 	}
-	if c.Resource == v.held { // the later list will show it
+	if c.Resource == v.held { // the later list will contain it
 		return
 	}
 	if len(v.pending) > 0 && v.pending[len(v.pending)-1].commit == c {
@@ -160,8 +160,8 @@ func (v *View) receive(c *commit, w *watch) {
 	}
 }
 
-// catchUp queues the pending commits for a new watch of a lagging view: its initial list is as old
-// as the view.
+// catchUp queues the pending commits for a new watch of a lagging view, because the watch's initial
+// list is as old as the view.
 func (v *View) catchUp(w *watch) {
 	if len(v.pending) == 0 {
 		return

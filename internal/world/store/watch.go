@@ -8,8 +8,8 @@ import (
 // EventType is the kind of an object's change in a watch.
 type EventType string
 
-// An object that enters a watch's selection is Added, one that leaves it is Deleted, as in the API
-// server's watches.
+// As in the API server's watches, an object that enters a watch's selection is Added, and an object
+// that leaves it is Deleted.
 const (
 	Added    EventType = "ADDED"
 	Modified EventType = "MODIFIED"
@@ -19,20 +19,20 @@ const (
 // Event is one change of one object.
 type Event[T Object] struct {
 	Type EventType
-	// Object is the new state; for a Deleted object the last state that the watch selected, with
-	// the resource version of its end.
+	// Object is the new state. For a Deleted object, it is the last selected state, with the
+	// resource version of the deletion.
 	Object T
 	// Old is the state before, nil for an Added object.
 	Old T
 	// Revision is the commit's, or the view's for a list.
 	Revision uint64
-	// FinalStateUnknown means that the deletion of an object was missed and a later list did not
-	// contain it: client-go's DeletedFinalStateUnknown, a tombstone. Object is then the last state
-	// that the watch received.
+	// FinalStateUnknown means that a deletion was missed and a later list did not contain the
+	// object: client-go's DeletedFinalStateUnknown, a tombstone. Object is then the last state that
+	// the watch received.
 	FinalStateUnknown bool
 }
 
-// Replaced reports whether the object was deleted and created again under its name while the watch
+// Replaced reports whether the object was deleted and recreated with the same name while the watch
 // missed both.
 func (e Event[T]) Replaced() bool { return e.Type == Modified && e.Old.GetUID() != e.Object.GetUID() }
 
@@ -59,7 +59,7 @@ func ByKey(key Key) Selector { return Selector{index: byKey, key: key} }
 type Watcher[T Object] struct{ watch }
 
 // Watch opens a watch on a whole resource, or on the part of one selector. Its queue begins with an
-// Added event for each object in the view, in the order of their keys: the initial list of an
+// Added event for each object in the view, in the order of their keys, like the initial list of an
 // informer.
 func Watch[T Object](v *View, sel ...Selector) *Watcher[T] {
 	w := &Watcher[T]{}
@@ -94,7 +94,7 @@ type watch struct {
 	onEvent func()
 }
 
-// initialList is the rest of the initial list in the queue, and its revision.
+// initialList is the remaining part of the initial list in the queue, and the list's revision.
 type initialList struct {
 	objects  []Object
 	revision uint64
@@ -135,7 +135,7 @@ func (w *watch) list() {
 	}
 }
 
-// mayHave returns false for a resource without objects, the common case when the components of a
+// mayHave returns false for a resource without objects. This is common when the components of a
 // cluster open their watches.
 func (v *View) mayHave(res *Resource) bool {
 	return len(v.pending) > 0 || v.store.head.count(res) > 0
@@ -169,7 +169,7 @@ func (w *watch) Len() int {
 	return queued
 }
 
-// Bookmark returns the revision up to which Next has returned all commits, 0 until it has returned
+// Bookmark returns the revision up to which Next has returned all commits; 0 until it has returned
 // the initial list.
 func (w *watch) Bookmark() uint64 {
 	if w.initial != nil {
@@ -181,8 +181,8 @@ func (w *watch) Bookmark() uint64 {
 	return w.view.Revision()
 }
 
-// Drop empties the queue. A queue that is never emptied would keep every state of its objects in
-// memory.
+// Drop empties the queue. Otherwise, a queue without a reader would retain every state of its
+// objects in memory.
 func (w *watch) Drop() { w.initial, w.queue, w.taken = nil, nil, 0 }
 
 // Close ends the watch and empties its queue.
@@ -224,8 +224,8 @@ func (w *watch) next() (Event[Object], bool) {
 // maxKept is the capacity up to which an empty queue keeps its memory.
 const maxKept = 1024
 
-// rewind makes an empty queue reuse its memory from the start: most queues briefly hold a few
-// events, very often.
+// rewind makes an empty queue reuse its memory from the start, because most queues briefly hold a
+// few events, very often.
 func (w *watch) rewind() {
 	w.queue, w.taken = w.queue[:0], 0
 	if cap(w.queue) > maxKept {
@@ -277,7 +277,7 @@ func (w *watch) selects(obj Object) bool {
 	return slices.Contains(w.res.valuesOf(w.sel.index, obj), w.sel.value)
 }
 
-// without returns a new slice, so that a loop over the old one is not disturbed.
+// without returns a new slice, so that loops over the old one are not affected.
 func without(watches []*watch, gone *watch) []*watch {
 	var rest []*watch
 	for _, w := range watches {

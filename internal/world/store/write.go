@@ -10,26 +10,27 @@ func Create[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.CreateObject(resourceFor[T](), obj))
 }
 
-// Adopt is Create for an object that the caller gives up: it becomes the stored one.
+// Adopt is Create for an object of which it takes ownership. The object becomes the stored one.
 func Adopt[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.create(resourceFor[T](), obj))
 }
 
-// Update replaces an object, without its status if its kind has the status subresource, by obj,
-// which the caller gives up. It returns a Conflict if obj has another resource version or uid than
-// the stored one.
+// Update replaces an object by obj, except its status if its kind has the status subresource. It
+// takes ownership of obj. It returns a Conflict if obj has another resource version or uid than the
+// stored one.
 func Update[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateObject(resourceFor[T](), obj))
 }
 
 // UpdateStatus replaces the status of an object and, if the kind permits that, its metadata by
-// those of obj, which the caller gives up; the spec stays.
+// those of obj. The spec stays. It takes ownership of obj.
 func UpdateStatus[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.UpdateStatusObject(resourceFor[T](), obj))
 }
 
-// Modify changes a copy of the stored object, without a status that an update cannot change, and
-// stores it like Update. It is a patch: no other write can happen between reading and writing.
+// Modify changes a copy of the stored object, except a status that an update cannot change, and
+// stores it like Update. It is a patch: no other write can happen between the reading and the
+// writing.
 func Modify[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
@@ -40,20 +41,20 @@ func ModifyMetadata[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.modifyMetadata(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// ModifyStatus changes a copy of the stored object, without its spec, and stores it like
+// ModifyStatus changes a copy of the stored object, except its spec, and stores it like
 // UpdateStatus. K-API-1: kubelets also patch labels and annotations of nodes this way.
 func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.ModifyStatusObject(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// SetStatus is ModifyStatus for a change that only sets fields: it must not modify lists, maps or
-// pointed-to values, nor those of the metadata.
+// SetStatus is ModifyStatus for a change that only sets fields. It must not modify lists, maps or
+// pointed-to values, or those of the metadata.
 func SetStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.setStatus(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }
 
-// Delete removes an object, or marks it as being deleted if a grace period or finalizers hold it.
-// It returns the last state.
+// Delete removes an object, or marks it for deletion if a grace period or finalizers hold it. It
+// returns the last state.
 func Delete[T Object](s *Store, key Key, opts ...DeleteOption) (T, error) {
 	return as[T](s.DeleteObject(resourceFor[T](), key, opts...))
 }
@@ -66,7 +67,7 @@ func as[T Object](obj Object, err error) (T, error) {
 	return obj.(T), nil
 }
 
-// GetObject is Get for callers that know the resource only at run time.
+// GetObject is Get for resources that are known only at run time.
 func (s *Store) GetObject(res *Resource, key Key) (Object, bool) { return s.head.GetObject(res, key) }
 
 // ListObjects is List for callers that know the resource only at run time.

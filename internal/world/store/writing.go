@@ -17,18 +17,18 @@ type writing struct {
 // DryRun checks everything, and stores nothing.
 func DryRun() WriteOption { return func(w *writing) { w.dry = true } }
 
-// Patched means that the object was made from the stored one: another uid is a forbidden change,
-// not a precondition.
+// Patched means that the object was derived from the stored one. Another uid is then a forbidden
+// change, not a precondition.
 func Patched() WriteOption { return func(w *writing) { w.patch = true } }
 
-// Finish calls finish for an object with its defaults, before admission completes it and it is
-// validated. old is the replaced object, nil for a new one.
+// Finish calls finish for an object with its defaults, before it is admitted and validated. old is
+// the replaced object; nil for a new one.
 func Finish(finish func(obj, old Object) error) WriteOption {
 	return func(w *writing) { w.finish = finish }
 }
 
 // Checked validates the object by the caller's check instead of its kind's. old is the replaced
-// object, nil for a new one.
+// object; nil for a new one.
 func Checked(check func(obj, old Object) field.ErrorList) WriteOption {
 	return func(w *writing) { w.check = check }
 }

@@ -42,7 +42,7 @@ func isFormat(word string) bool {
 	return slices.Contains(formats, word)
 }
 
-// wordsOf splits a key at signs and at upper case letters, and returns its words in lower case.
+// wordsOf splits a key at separators and upper case letters, and returns its words in lower case.
 func wordsOf(key string) (words []string) {
 	var word []rune
 	end := func() {
@@ -70,7 +70,7 @@ func wordsOf(key string) (words []string) {
 type Credential struct{ Key, Value string }
 
 // Credentials returns the credentials in a request: generated values of its secrets, values of its
-// secrets under a key that names a credential, and tokens of service accounts.
+// secrets with a key that names a credential, and tokens of service accounts.
 func Credentials(request proto.Message) (all []Credential) {
 	if request == nil || !request.ProtoReflect().IsValid() {
 		return nil

@@ -10,7 +10,7 @@ import (
 // Entry is an [Event] to be recorded, with all fields in one struct.
 type Entry struct {
 	Seq                                   uint64 // set by the recorder
-	Cause                                 uint64 // if it is 0, set by the recorder
+	Cause                                 uint64 // if it is 0, the recorder sets it
 	At                                    time.Duration
 	Cluster                               string // set by the recorder
 	Kind                                  Kind
@@ -27,9 +27,9 @@ type Entry struct {
 	Detail                                any
 }
 
-// Event returns the entry as an event that shares nothing with others.
+// Event returns the entry as an event without shared parts.
 func (e Entry) Event() *Event {
-	whole := &struct { // in one piece: there are many
+	whole := &struct { // one allocation, because there are many
 		event    Event
 		site     Site
 		exchange Exchange
@@ -40,7 +40,7 @@ func (e Entry) Event() *Event {
 	return event
 }
 
-// newChange allocates a change in one piece, without an exchange, which few changes have.
+// newChange allocates a change in one piece, without an exchange, because few changes have one.
 func newChange() *Event {
 	whole := &struct {
 		event Event
@@ -51,7 +51,7 @@ func newChange() *Event {
 	return &whole.event
 }
 
-// keepExchange sets the exchange of an event that has none, if its entry has one.
+// keepExchange sets the exchange of an event without one, if its entry has one.
 func (e *Event) keepExchange(of *Entry) {
 	if exchange := of.exchange(); exchange != *noExchange {
 		kept := exchange // only a stored exchange is allocated
@@ -80,8 +80,8 @@ var (
 	noDiff     = &Diff{}
 )
 
-// sites are the sites that the events of a recorder share, by method and node: few sites differ
-// only in the rest.
+// sites are the shared sites of a recorder's events, by method and node, because few sites differ
+// only in other fields.
 type sites map[place]*sharedSite
 
 type place struct{ method, node string }

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// mark begins the colours of reports until their text is escaped. It is random, so that no text of
-// a driver contains it.
+// mark starts the colours of reports until their text is escaped. It is random, so that no driver's
+// text contains it.
 var mark = "\x1b<" + rand.Text() + ">"
 
 // painted matches the rest of a colour after the mark.
@@ -21,10 +21,10 @@ var painted = lazyregexp.New("^[0-9;]*m")
 // Escaped.
 func Paint(color, text string) string { return mark + color + "m" + text + mark + "0m" }
 
-// Escaped returns a text for a terminal or a log. Text of drivers and programs may contain control
-// characters that move the cursor, hide text or rename windows: they are written in Go's notation,
-// except line ends and tabs. Lines that the runner of a GitHub workflow would execute as commands
-// are changed so that it does not. Colours of Paint are kept.
+// Escaped returns a text for a terminal or a log. Text from drivers and programs may contain
+// control characters that move the cursor, hide text or rename windows. These are written in Go's
+// notation, except line ends and tabs. Lines that the runner of a GitHub workflow would execute as
+// commands are changed to prevent that. Colours of Paint are kept.
 func Escaped(text string) string { return withoutCommands(Visible(text)) }
 
 // Visible is Escaped for a text with workflow commands of csisim itself.

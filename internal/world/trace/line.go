@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// Line is an event in the form of the recorded traces: one JSON object a line.
+// Line is an event in the format of recorded traces: one JSON object per line.
 type Line struct {
 	T     int64  `json:"t"` // ms of virtual time since the run began
 	K     Kind   `json:"k"`
@@ -33,18 +33,19 @@ type Line struct {
 	Code    string         `json:"code,omitempty"`
 	Ms      int64          `json:"ms,omitempty"`
 	Inj     string         `json:"inj,omitempty"`
-	// Release is the release of the driver which received a call, if it has several.
+	// Release is the release of the driver that received a call, if it has several.
 	Release string `json:"release,omitempty"`
-	// Real is the real time of an event that was imported from logs, and Src the places in them,
-	// "file:line" each.
+	// Real is the real time of an event from imported logs. Src lists its places in the logs, each
+	// as "file:line".
 	Real string `json:"at,omitempty"`
 	Src  string `json:"src,omitempty"`
 }
 
-// MarshalJSON writes the empty request and answer of a call as {}, as the recorded traces do.
+// MarshalJSON writes the empty request and answer of a call as {}, like the recorded traces.
 func (l Line) MarshalJSON() ([]byte, error) { return l.Text() }
 
-// Text returns the line as [json.Marshal] renders it, which would parse it once more to check it.
+// Text returns the line as rendered by [json.Marshal], which itself would parse it once more to
+// check it.
 func (l *Line) Text() ([]byte, error) {
 	type plain Line
 	if l.K != Call {

@@ -2,9 +2,9 @@ package trace
 
 import "k8s.io/apimachinery/pkg/runtime"
 
-// Lines renders the events of one recording, one after the other. It prunes an object once for two
-// events, since the object after a change is usually the object before the next. The zero value is
-// ready.
+// Lines renders the events of one recording in their order. It prunes an object once for two
+// events, because the object after a change is usually the object before the next one. The zero
+// value is ready.
 type Lines struct {
 	last map[about]version
 }

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Pruned returns an object in the form of the recorded traces: without fields that only the API
-// server uses, without pod boilerplate, with each condition as one text. The caller may modify the
+// Pruned returns an object in the form of recorded traces: without fields that only the API server
+// uses, without pod boilerplate, and with each condition as one text. The caller may modify the
 // map.
 func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	text, err := json.Marshal(object)
@@ -24,7 +24,7 @@ func Pruned(resource string, object runtime.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// Prune brings the fields of an object into the form of [Pruned].
+// Prune converts the fields of an object to the form of [Pruned].
 func Prune(resource string, fields map[string]any) {
 	delete(fields, "apiVersion")
 	delete(fields, "kind")
@@ -46,7 +46,8 @@ func Prune(resource string, fields map[string]any) {
 	}
 }
 
-// optionalStatus are the resources with an optional status: an empty one has a meaning.
+// optionalStatus are the resources with an optional status, for which an empty status has a
+// meaning.
 var optionalStatus = map[string]bool{
 	"volumesnapshots": true, "volumesnapshotcontents": true, "reclaimspacecronjobs": true, "encryptionkeyrotationcronjobs": true,
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Clock returns the virtual time since the run began, and links an event to its cause.
+// Clock returns the virtual time since the start of the run, and links an event to its cause.
 type Clock interface {
 	Elapsed() time.Duration
 	Mark(seq uint64) (cause uint64)
@@ -18,11 +18,11 @@ type Clock interface {
 type Recorder struct {
 	*tape
 	clock   Clock
-	cluster string      // empty unless the run has several clusters
+	cluster string      // empty if the run has only one cluster
 	others  []*Recorder // of the run's clusters
-	// KeepChanges limits how many changes of objects, files and containers are kept in memory, and
-	// how many choices; calls, events, steps and the rest are always kept. Sinks receive
-	// everything. Default: 4,000.
+	// KeepChanges limits how many changes of objects, files and containers, and how many choices,
+	// are kept in memory. All calls, events, steps and others are kept. Sinks receive everything.
+	// Default: 4,000.
 	KeepChanges int
 
 	sites     sites
@@ -46,16 +46,16 @@ func newRecorder(clock Clock, cluster string, t *tape) *Recorder {
 	return &Recorder{tape: t, clock: clock, cluster: cluster, KeepChanges: 4_000, sites: sites{}, last: map[*Site]*Exchange{}}
 }
 
-// Of returns the recorder of one of the run's clusters: its events have the cluster's name, share
-// numbers and sinks with the run, and are among the Events of this recorder, too.
+// Of returns the recorder of one of the run's clusters. Its events have the cluster's name, share
+// numbers and sinks with the run, and also belong to the Events of this recorder.
 func (r *Recorder) Of(cluster string) *Recorder {
 	other := newRecorder(r.clock, cluster, r.tape)
 	r.others = append(r.others, other)
 	return other
 }
 
-// fewEvents is the number of events up to which they share nothing: finding equal parts costs more
-// than storing so few.
+// fewEvents is the number of events up to which they share nothing, because finding equal parts
+// costs more than storing so few events.
 const fewEvents = 1_000
 
 // areFew reports whether the next event shares nothing with others.
@@ -108,10 +108,10 @@ func (r *Recorder) add(e *Event) *Event {
 	return e
 }
 
-// passing holds the events of a sort that keeps only the newest.
+// passing holds the events of a sort of which only the newest are kept.
 type passing struct {
 	kept   int
-	oldest int // no older one is left
+	oldest int // there is no older one
 }
 
 // AddChoice records a decision of the strategy. In an exploring run these are most of the events,
@@ -121,7 +121,7 @@ func (r *Recorder) AddChoice(text string, c Choice) {
 }
 
 // AddChange records the change of an object, a file or a container. There are many, and most are
-// soon dropped: their memory is reused.
+// soon dropped, so their memory is reused.
 func (r *Recorder) AddChange(e Entry) {
 	var kept *Event
 	if n := len(r.room); n > 0 {
@@ -137,7 +137,7 @@ func (r *Recorder) AddChange(e Entry) {
 	r.add(kept)
 }
 
-// Begin records an event without its outcome, which End completes.
+// Begin records an event without its outcome. End completes it.
 func (r *Recorder) Begin(e Entry) *Event {
 	event := r.begun(e)
 	if len(r.sinks) > 0 {
@@ -217,8 +217,8 @@ func (r *Recorder) append(e *Event) {
 	}
 }
 
-// LimitCalls drops the oldest calls, requests and Kubernetes events beyond a number from now on,
-// for a cluster that lives so long that they would fill the memory.
+// LimitCalls drops from now on the oldest calls, requests and Kubernetes events beyond a number,
+// because those of a long-lived cluster would fill the memory.
 func (r *Recorder) LimitCalls(number int) {
 	r.keepCalls, r.calls = number, passing{}
 	for _, e := range r.events {
@@ -228,7 +228,7 @@ func (r *Recorder) LimitCalls(number int) {
 	}
 }
 
-// passing returns the sort of an event that may be dropped, nil for those that are kept.
+// passing returns the sort of an event that may be dropped; nil for an event that is kept.
 func (r *Recorder) passing(e *Event) *passing {
 	switch {
 	case e.isChange():
@@ -250,7 +250,7 @@ func (r *Recorder) limit(sort *passing) int {
 }
 
 // forget drops the oldest events of a sort beyond a limit. It leaves holes, which are closed when
-// there are many, or when the events are read.
+// there are many of them, or when the events are read.
 func (r *Recorder) forget(sort *passing, limit int) {
 	for ; sort.kept > limit; sort.oldest++ {
 		if e := r.events[sort.oldest]; e != nil && r.passing(e) == sort {
@@ -289,7 +289,7 @@ func (r *Recorder) closeHoles() {
 	r.holes = 0
 }
 
-// Events returns the events kept so far, in the order of their Seq.
+// Events returns the kept events in the order of their Seq.
 func (r *Recorder) Events() []*Event {
 	r.shown = r.seq
 	if r.holes > 0 {

@@ -15,7 +15,7 @@ import (
 // Redacted replaces a credential.
 const Redacted = "***redacted***"
 
-// hidden replaces another value of a secret in a text, such as the name of a user.
+// hidden replaces a value of a secret that is not a credential in a text, such as a user's name.
 const hidden = "***hidden***"
 
 // tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12
@@ -34,8 +34,8 @@ func Fields(m proto.Message) (map[string]any, error) {
 	return fields, json.Unmarshal(text, &fields)
 }
 
-// WithoutSecrets returns the message itself if it has no secret, otherwise a copy with every secret
-// redacted.
+// WithoutSecrets returns the message itself if it contains no secret, otherwise a copy in which
+// every secret is redacted.
 func WithoutSecrets(m proto.Message) proto.Message {
 	if m == nil || !holdsSecrets(m.ProtoReflect()) {
 		return m
@@ -139,10 +139,10 @@ func annotations(object map[string]any) map[string]any {
 	return all
 }
 
-// shortestSecret is the length from which a value is not assumed to be part of some word.
+// shortestSecret is the length from which a value is assumed not to be part of a word.
 const shortestSecret = 6
 
-// RedactText removes the secrets of a request from a text, such as the message of its answer.
+// RedactText removes a request's secrets from a text, such as the message of its answer.
 func RedactText(text string, request proto.Message) string {
 	if request == nil || !request.ProtoReflect().IsValid() {
 		return text
@@ -168,7 +168,7 @@ func LooksSecret(value string) bool {
 }
 
 // secretsOf returns the values of a message's secrets with their keys, and tokens of service
-// accounts, long ones first.
+// accounts. Long values come first.
 func secretsOf(m protoreflect.Message) (all []Credential) {
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {

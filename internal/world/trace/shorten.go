@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	// longestText limits the bytes of a driver's text in a trace: the CSI spec allows 4 KiB in a
-	// map.
+	// longestText limits the bytes of a driver's text in a trace, because the CSI spec permits 4
+	// KiB in a map.
 	longestText = 4 << 10
-	// mostEntries limits the entries of a list or a map of a message in a line.
+	// mostEntries limits the entries of a list or a map in a line.
 	mostEntries = 1000
 )
 

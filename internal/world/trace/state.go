@@ -3,24 +3,24 @@ package trace
 // A state describes the situation after the preceding event. It is not an event: it has no number,
 // no event refers to it, and only the sinks of a run receive it.
 const (
-	// Waits lists the conditions that processes wait for from this instant on, if they have
+	// Waits lists the conditions for which processes wait from this instant on, if they have
 	// changed.
 	Waits Kind = "wait"
 	// CacheUpdated is a late update of a component's cache, after other events.
 	CacheUpdated Kind = "cache"
-	// Kept is an observation that a rule of the CSI spec was kept, beyond the request and the
-	// answer of the call.
+	// Kept is an observation, beyond the request and the answer of the call, that a rule of the CSI
+	// spec was kept.
 	Kept Kind = "kept"
 	// MadeWith names the versions that made a recording. It is the first line of a file. No sink
-	// receives it: the trace of a run depends on no build.
+	// receives it, because the trace of a run does not depend on a build.
 	MadeWith Kind = "versions"
 )
 
 // IsState reports whether the kind is a state, not an event.
 func (k Kind) IsState() bool { return k == Waits || k == CacheUpdated || k == Kept || k == MadeWith }
 
-// WaitsFor is the Detail of Waits: the names of processes by the condition for which they wait; ""
-// if they no longer wait.
+// WaitsFor is the Detail of Waits: the names of processes by the condition for which they wait. ""
+// means that they no longer wait.
 type WaitsFor map[string][]string
 
 // CacheUpdate is the Detail of CacheUpdated.
@@ -29,7 +29,7 @@ type CacheUpdate struct {
 	Changes []uint64 `json:"changes"`
 	// Relisted means that the objects were listed again, and states in between were missed.
 	Relisted bool `json:"relisted,omitempty"`
-	// Gone means that the component ended before its cache had them.
+	// Gone means that the component ended before its cache received them.
 	Gone bool `json:"gone,omitempty"`
 }
 
@@ -54,8 +54,8 @@ func (r *Recorder) AddState(e Entry) {
 	}
 }
 
-// states are the states in memory, up to a limit. Beyond it none is kept: each contains only
-// changes since the last.
+// states are the states in memory, up to a limit. Beyond it none is kept, because each contains
+// only the changes since the previous one.
 type states struct {
 	most int
 	kept []*Event

@@ -12,25 +12,26 @@ import (
 type TimelineOptions struct {
 	// Color paints lanes and outcomes with ANSI escapes.
 	Color bool
-	// Width is the number of columns at which lines are wrapped; 0 for no wrapping.
+	// Width is the number of columns at which lines are wrapped; 0 means no wrapping.
 	Width int
 	// Verbose folds, hides and abbreviates nothing.
 	Verbose bool
 	// Indent precedes every line.
 	Indent string
-	// FromStep begins with the first step of the scenario: one line counts the events before it, in
-	// which the cluster starts. A run without a step is shown in full.
+	// FromStep begins with the first step of the scenario. One line counts the previous events, in
+	// which the cluster starts. A run without a step is shown completely.
 	FromStep bool
-	// Raw leaves it to the caller to pass the text through Escaped.
+	// Raw means that the caller passes the text through Escaped.
 	Raw bool
-	// Story shows few events, in narrow columns and without numbers, each with its remark by Seq.
+	// Story shows few events in narrow columns and without numbers, each with its remark by Seq.
 	Story map[uint64]string
 	// Legend begins with an explanation of the columns and signs.
 	Legend bool
 }
 
-// Timeline prints events for people, one line each: number, virtual time, component, action, result
-// and, unless it is the line above, the line that caused it. Its Add is a Sink.
+// Timeline prints events for people, one line each: number, virtual time, component, action and
+// result. If the previous line is not the cause, it also prints the number of the cause's line. Its
+// Add is a Sink.
 type Timeline struct {
 	to       io.Writer
 	options  TimelineOptions
@@ -52,7 +53,7 @@ type waitingEvent struct {
 	shown entry
 }
 
-// gap is the shortest pause of virtual time that gets a line of its own.
+// gap is the shortest pause in virtual time that gets a separate line.
 const gap = time.Second
 
 // NewTimeline returns a timeline that writes to w.
@@ -156,8 +157,8 @@ type foldedItem struct {
 	count int
 }
 
-// hold adds the event to the current series, or begins a new one. The series has its line number
-// from its first event on, so that causes can refer to it.
+// hold adds the event to the current series, or begins a new one. The series gets its line number
+// with its first event, so that causes can refer to it.
 func (t *Timeline) hold(e *Event, shown entry) {
 	if t.held == nil || !t.held.takes(e, shown) {
 		t.release()
@@ -168,8 +169,8 @@ func (t *Timeline) hold(e *Event, shown entry) {
 	t.lineOf[e.Seq] = t.lines + 1
 }
 
-// takes reports whether the event belongs to the series: repetitions may be at any time, different
-// events must be at the same instant.
+// takes reports whether the event belongs to the series. Repetitions may occur at any time, but
+// different events must occur at the same instant.
 func (f *fold) takes(e *Event, shown entry) bool {
 	if f.shown.lane != shown.lane {
 		return false
@@ -187,7 +188,7 @@ func (f *fold) add(what string) {
 	f.items = append(f.items, foldedItem{what, 1})
 }
 
-// entry returns the series in one line: 3× NodeGetCapabilities · mkdir …/globalmount.
+// entry returns the series as one line: 3× NodeGetCapabilities · mkdir …/globalmount.
 func (f *fold) entry() entry {
 	if len(f.items) == 1 && f.items[0].count == 1 {
 		return f.shown

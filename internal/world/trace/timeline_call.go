@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// call describes a CSI call: → method, its object, and the driver's answer.
+// call describes a CSI call: → method, the call's object, and the driver's answer.
 func (t *narrator) call(shown *entry, line Line) {
 	method := path.Base(line.M)
 	shown.text = strings.TrimSpace("→ " + method + " " + t.request(method, line.Req))
@@ -111,7 +111,7 @@ var (
 )
 
 // accessMode returns the access mode of the capability, or of the first one if there are several.
-// It is shown where a volume is created or attached; later calls repeat it.
+// It is shown for the creation and attachment of a volume, because later calls repeat it.
 func accessMode(content fields) string {
 	capabilities := maps(content["volume_capabilities"])
 	if len(capabilities) == 0 {

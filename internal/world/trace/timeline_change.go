@@ -75,8 +75,8 @@ func at(object map[string]any, names ...string) any {
 // was returns the value before the change.
 func (c *change) was(names ...string) any { return at(c.before, names...) }
 
-// take returns the new value at a path, nil if it was removed, and whether it changed at all. It
-// removes the value, so that it is not described again.
+// take returns the new value at a path (nil if it was removed), and whether it changed. It removes
+// the value, so that it is not described again.
 func (c *change) take(names ...string) (value any, changed bool) {
 	last := len(names) - 1
 	patch := c.within(names[:last]...)
@@ -85,7 +85,7 @@ func (c *change) take(names ...string) (value any, changed bool) {
 	return value, changed
 }
 
-// within returns the patch of the object at a path; nil if it did not change.
+// within returns the patch for the object at a path; nil if the object did not change.
 func (c *change) within(names ...string) map[string]any {
 	patch, before := c.patch, c.before
 	for _, name := range names {
@@ -98,7 +98,7 @@ func (c *change) within(names ...string) map[string]any {
 	return patch
 }
 
-// removals returns the patch that removes every field of an object, rather than the object.
+// removals returns the patch that removes every field of an object, instead of the object.
 func removals(object any) map[string]any {
 	patch := map[string]any{}
 	fields, _ := object.(map[string]any)
@@ -108,7 +108,7 @@ func removals(object any) map[string]any {
 	return patch
 }
 
-// rest lists the fields without a description compactly: path=value, or −path.
+// rest lists the remaining fields compactly: path=value, or −path.
 func (c *change) rest(path string, patch map[string]any) {
 	for _, name := range sortedKeys(patch) {
 		full := strings.TrimPrefix(path+"."+name, ".")

@@ -61,7 +61,7 @@ func spaced(all ...any) string {
 	return strings.Join(shown, " ")
 }
 
-// prefixed returns a value with a word before it, or nothing if there is no value.
+// prefixed returns a value with a word before it; empty if there is no value.
 func prefixed(word string, value any) string {
 	if value == nil || value == "" {
 		return ""

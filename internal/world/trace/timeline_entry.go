@@ -12,17 +12,17 @@ type entry struct {
 	lane    string
 	text    string // the event itself
 	outcome string // its result
-	because string // the line of its cause, unless it is the line above
-	fold    string // its text in a line with others; empty if it has its own line
+	because string // the line of its cause, unless that is the previous line
+	fold    string // its text in a shared line; empty if it has its own line
 	hidden  bool
 	weight
 }
 
-// narrator describes events. It takes names from the earlier events.
+// narrator describes events. It takes names from earlier events.
 type narrator struct {
 	names   *names
 	verbose bool
-	driver  string // the first driver that was called; calls of others name theirs
+	driver  string // the first called driver; calls to others contain their names
 }
 
 func newNarrator(verbose bool) *narrator {
@@ -41,7 +41,7 @@ func (t *narrator) describe(e *Event) entry {
 	return t.words(e, line, before)
 }
 
-// words describes an event by its line. before is the object before its change, in the form of
+// words describes an event, given its line. before is the object before its change, in the form of
 // lines. It modifies the patch of the line.
 func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	shown := entry{lane: laneOf(e), weight: weigh(&line)}
@@ -107,7 +107,7 @@ func (t *narrator) words(e *Event, line Line, before map[string]any) entry {
 	return shown
 }
 
-// fail sets the failure as the outcome, unless why is empty.
+// fail sets the failure as the outcome, if why is not empty.
 func (shown *entry) fail(why string) {
 	if why != "" {
 		shown.outcome = "✗ " + why
@@ -142,7 +142,7 @@ func (t *narrator) kubeEvent(shown *entry, e *Event) {
 	}
 }
 
-// anything describes events without a description of their own, by their method, name and message.
+// anything describes events without a specific description, by their method, name and message.
 func (t *narrator) anything(e *Event, line Line) string {
 	parts := []string{e.Method, t.names.in(t.names.key(e.Name)), t.names.in(e.Message)}
 	if t.verbose && line.Obj != nil {

@@ -45,7 +45,7 @@ func laneWithin(e *Event) string {
 	}
 }
 
-// replicaOf returns the number of a sidecar's replica; empty if it has one replica only.
+// replicaOf returns the number of a sidecar's replica; empty if there is only one.
 func replicaOf(component, rest string) string {
 	if !strings.HasPrefix(component, "csi-") {
 		return ""
@@ -79,7 +79,7 @@ var controllerNames = map[string]string{
 	"serviceaccount-controller":   "service account controller",
 }
 
-// sidecarOf finds the sidecar of an event's source: "external-resizer <driver>" is csi-resizer,
+// sidecarOf finds the sidecar in an event's source: "external-resizer <driver>" is csi-resizer,
 // "<driver>_<host>_<id>" is csi-provisioner.
 func sidecarOf(source string) string {
 	name, _, _ := strings.Cut(source, " ")

@@ -11,7 +11,7 @@ import (
 const (
 	laneWidth     = 26 // service account controller
 	storyLane     = 15 // csi-provisioner
-	sentenceWidth = 60 // outcomes are aligned behind it
+	sentenceWidth = 60 // outcomes are aligned after it
 	narrow        = 24 // on a terminal with less room, sentences are not wrapped
 )
 
@@ -47,7 +47,7 @@ func ending(text string) string {
 	return text
 }
 
-// line lays out one event, wrapped under its own sentence if it is too long.
+// line lays out one event. If it is too long, it is wrapped below its own sentence.
 func (o TimelineOptions) line(number int, at time.Duration, shown entry) string {
 	if o.Story != nil {
 		head := fmt.Sprintf("%s%9s  %s  ", o.Indent, seconds(at), o.paint(laneEscape(shown.lane), fit(shown.lane, storyLane)))

@@ -91,7 +91,7 @@ func (n *names) mountPoint(full string) string {
 	return n.in(shortPath(full, 2))
 }
 
-// podOf returns the name of the pod of a path; empty if unknown.
+// podOf returns the name of the pod in a path; empty if it is unknown.
 func (n *names) podOf(full string) string {
 	found := n.podPath.FindStringSubmatch(full)
 	if found == nil {
@@ -121,7 +121,7 @@ func (n *names) volume(unique string) string {
 	return n.driver(driver) + "^" + n.in(handle)
 }
 
-// kinds are the short words for resources; all others lose their plural s.
+// kinds are short words for resources. All other resources lose their plural s.
 var kinds = map[string]string{
 	"persistentvolumeclaims": "pvc", "persistentvolumes": "pv", "volumeattachments": "attachment",
 	"storageclasses": "storageclass", "volumesnapshots": "snapshot", "volumesnapshotcontents": "snapshotcontent",

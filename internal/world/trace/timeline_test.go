@@ -195,7 +195,7 @@ func change(at time.Duration, cause uint64, actor, resource string, before, afte
 	return e
 }
 
-// Two ids that begin alike keep different short forms.
+// Two ids with the same beginning keep different short forms.
 func TestTimelineNeverShortensTwoIdsAlike(t *testing.T) {
 	got := render(t, trace.TimelineOptions{},
 		trace.Entry{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event(),
@@ -208,7 +208,7 @@ func TestTimelineNeverShortensTwoIdsAlike(t *testing.T) {
 	assert.Contains(t, lines[2], "pvc-37ba…")
 }
 
-// Equal calls during minutes take one line.
+// Equal calls over minutes take one line.
 func TestTimelineFoldsProbesAcrossTime(t *testing.T) {
 	stats := func(at time.Duration) *trace.Event {
 		return call(at, 0, "kubelet", "node-a", "Node/NodeGetVolumeStats", &csi.NodeGetVolumeStatsRequest{VolumeId: "vol-0001"}, &csi.NodeGetVolumeStatsResponse{})
@@ -236,8 +236,7 @@ func TestSpanFormatsDurationsForPeople(t *testing.T) {
 	}
 }
 
-// Text of a driver cannot add lines, colours, or commands to the runner of a workflow to a
-// timeline.
+// A driver's text cannot add lines, colours, or workflow commands to a timeline.
 func TestTextOfDriversStaysInItsLine(t *testing.T) {
 	call := trace.Entry{
 		Kind: trace.Call, Seq: 1, Actor: "kubelet", Node: "node-a", Driver: driver, Method: "Node/NodeStageVolume",

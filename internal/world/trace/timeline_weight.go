@@ -8,8 +8,8 @@ import (
 // weight is the emphasis of an event, independent of its words.
 type weight struct {
 	tone  tone // of the whole line
-	ended tone // of the outcome, if it is stronger
-	folds bool // it is shown in one line with others
+	ended tone // of the outcome, if it is more important
+	folds bool // it shares one line with others
 }
 
 // weigh returns the weight of a line. It only reads a request for a registrar's error.
@@ -66,8 +66,8 @@ func isFailed(l *Line) bool {
 	return l.Code != ""
 }
 
-// Weighs reports whether the tone of a change depends on its patch: such resources can report an
-// error.
+// Weighs reports whether the tone of a change depends on its patch, because such resources can
+// report an error.
 func Weighs(resource string) bool { return errorsIn[resource] != nil }
 
 // errorsIn are the fields of a status that report an error.
@@ -79,7 +79,7 @@ func reportsError(l *Line) bool {
 	return l.Ev == "MODIFIED" && slices.ContainsFunc(errorsIn[l.R], func(field string) bool { return at(l.Patch, "status", field, "message") != nil })
 }
 
-// probes are calls that are repeated with the same answer; they are folded while they succeed.
+// probes are calls that are repeated with the same answer. They are folded while they succeed.
 var probes = map[string]bool{
 	"NodeGetCapabilities": true, "ControllerGetCapabilities": true, "GetPluginCapabilities": true,
 	"GetPluginInfo": true, "Probe": true, "NodeGetVolumeStats": true,

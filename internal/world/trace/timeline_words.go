@@ -42,7 +42,7 @@ func (c *change) finalizers() {
 
 func plainName(item any) string { return fmt.Sprint(item) }
 
-// keyed describes annotations and labels by the last part of their keys: the beta twin of an
+// keyed describes annotations and labels by the last part of their keys. The beta variant of an
 // annotation has the same text.
 func (c *change) keyed(what, field string) {
 	changed := c.within("metadata", field)
@@ -123,8 +123,8 @@ func podWords(c *change) {
 	c.conditions()
 }
 
-// conditions describes each condition as "type status reason: message". Those of pods are folded
-// already, those of other objects are a list.
+// conditions describes each condition as "type status reason: message". Conditions of pods are
+// already folded, and those of other objects are a list.
 func (c *change) conditions() {
 	changed := c.within("status", "conditions")
 	if changed == nil {

@@ -180,8 +180,8 @@ func TestOldChangesAreDroppedAndCallsAreKept(t *testing.T) {
 	assert.Equal(t, uint64(101), r.Last())
 }
 
-// Given a cluster that lives long, then its newest calls and Kubernetes events are kept, and all
-// that is rare.
+// Given a long-lived cluster, then its newest calls and Kubernetes events are kept, and all rare
+// events.
 func TestOldCallsOfALongLifeAreDropped(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	r.Add(trace.Entry{Kind: trace.Step})
@@ -209,7 +209,7 @@ func TestOldCallsOfALongLifeAreDropped(t *testing.T) {
 	assert.Equal(t, uint64(308), r.Last())
 }
 
-// An exploring strategy makes more choices than there are other events.
+// The choices of an exploring strategy outnumber all other events.
 func TestOldChoicesAreDroppedBeforeChanges(t *testing.T) {
 	for name, look := range map[string]func(*trace.Recorder){
 		"the events are read":     func(r *trace.Recorder) { r.Events() },

@@ -1,7 +1,7 @@
 package trace
 
 // Transition is the Detail of a FaultFired event at which a component starts or ends. The lines of
-// a trace have it only in words, as the event's message.
+// a trace contain it only in words, as the event's message.
 type Transition struct {
 	Part Part
 	// Name is the component's name in messages, such as "driver d on node-a".

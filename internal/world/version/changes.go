@@ -7,16 +7,16 @@ type Change string
 const (
 	// CSINode: the kubelet reports its drivers in a CSINode, not in a CSINodeInfo.
 	CSINode Change = "CSINode"
-	// CSINodeAtStartup: a kubelet makes its CSINode when it starts.
+	// CSINodeAtStartup: a kubelet creates its CSINode when it starts.
 	CSINodeAtStartup Change = "CSINode at start-up"
 	// MigrationInDesiredState: the desired state, not the operation, decides whether a migrated
 	// volume is the driver's.
 	MigrationInDesiredState Change = "Migrated volumes of nodes without CSINode"
-	// UncertainMounts: a call that may have had an effect is undone.
+	// UncertainMounts: a call that may have taken effect is undone.
 	UncertainMounts Change = "Uncertain mounts"
-	// FSGroupPolicy: a CSIDriver says whether the kubelet changes the group of files.
+	// FSGroupPolicy: a CSIDriver determines whether the kubelet changes the group of files.
 	FSGroupPolicy Change = "fsGroupPolicy"
-	// ServiceAccountTokens: a driver can ask for pods' tokens, and for repeated publishing.
+	// ServiceAccountTokens: a driver can request pods' tokens, and repeated publishing.
 	ServiceAccountTokens Change = "Service account tokens"
 	// JobTTL: jobs can be deleted some time after they have finished.
 	JobTTL Change = "TTL of finished jobs"
@@ -30,25 +30,25 @@ const (
 	TaintAdmission Change = "Taints at the kubelet"
 	// DataSourceRef: the API keeps a claim's dataSourceRef.
 	DataSourceRef Change = "Data sources of other kinds"
-	// OutOfService: volumes leave a node with the taint out-of-service at once.
+	// OutOfService: volumes are detached at once from a node with the taint out-of-service.
 	OutOfService Change = "Out-of-service taint"
 	// NewestDefaultClass: of several default classes the newest counts.
 	NewestDefaultClass Change = "Several default classes"
-	// LateDefaultClass: a claim without a class gets one when there is a default one.
+	// LateDefaultClass: a claim without a class gets the default class as soon as there is one.
 	LateDefaultClass Change = "Claims without a class"
 	// NodeExpandSecret: NodeExpandVolume has secrets.
 	NodeExpandSecret Change = "Secrets of NodeExpandVolume"
 	// SingleNodeWriters: access modes distinguish one writer on a node from several.
 	SingleNodeWriters Change = "SINGLE_NODE_MULTI_WRITER"
-	// OncePod: the API takes the access mode ReadWriteOncePod.
+	// OncePod: the API accepts the access mode ReadWriteOncePod.
 	OncePod Change = "ReadWriteOncePod"
-	// ClaimsOfPendingPods: a StatefulSet makes claims anew for a pod that is there and Pending.
+	// ClaimsOfPendingPods: a StatefulSet recreates claims for an existing Pending pod.
 	ClaimsOfPendingPods Change = "Claims of Pending pods"
-	// ClaimRetention: a StatefulSet may have its claims deleted.
+	// ClaimRetention: a StatefulSet may delete its claims.
 	ClaimRetention Change = "Retention of claims"
 	// SELinuxMount: volumes of one pod are mounted with its SELinux label.
 	SELinuxMount Change = "SELinux mount"
-	// PhaseTransitionTime: a volume has the time of its last change of phase.
+	// PhaseTransitionTime: a volume has the time of its last phase change.
 	PhaseTransitionTime Change = "Time of a volume's phase"
 	// HonorReclaimPolicy: a volume is held by a finalizer until it is deleted at the storage.
 	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"

@@ -2,8 +2,8 @@ package version
 
 import "fmt"
 
-// Kubelets may be older than the API server by so many minor versions; those before
-// v1.25 by fewer.
+// Kubelets may be older than the API server by this many minor versions; kubelets before v1.25 by
+// fewer.
 const (
 	maxSkew    = 3
 	maxSkewOld = 2

@@ -29,8 +29,8 @@ func Parse(text string) (Version, error) {
 	return v, nil
 }
 
-// OfRelease returns the version of a release such as v1.31.2-eks-7f9249a, or false if it is not
-// known.
+// OfRelease returns the version of a release such as v1.31.2-eks-7f9249a, or false if it is
+// unknown.
 func OfRelease(release string) (Version, bool) {
 	major, rest, _ := strings.Cut(strings.TrimPrefix(release, "v"), ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -66,8 +66,8 @@ func (v Version) Minor() int {
 	return int(v)
 }
 
-// Release is the version with its patch, as components report it of themselves. Only
-// the newest is after a certain patch release.
+// Release is the version with its patch, in the form that components report. Only the newest is
+// after a certain patch release.
 func (v Version) Release() string {
 	if v.Minor() == int(Newest) {
 		return "v1.36.3"

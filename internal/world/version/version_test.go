@@ -28,8 +28,8 @@ func TestAnUnknownVersionIsRefusedWithAListOfTheKnown(t *testing.T) {
 	}
 }
 
-// Version skew policy: a kubelet is never newer than the API server and at most three
-// minor versions older, two before v1.25.
+// Version skew policy: a kubelet is never newer than the API server. It is at most three minor
+// versions older, and before v1.25 at most two.
 func TestWhichKubeletsWorkWithAControlPlane(t *testing.T) {
 	for _, tt := range []struct {
 		kubelet, controlPlane version.Version

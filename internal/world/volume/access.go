@@ -10,8 +10,8 @@ import (
 
 type mode = csi.VolumeCapability_AccessMode_Mode
 
-// NodeAccessMode returns the access mode of the kubelet's requests: from the PV's first mode alone.
-// K-RPC-6
+// NodeAccessMode returns the access mode of the kubelet's requests, which depends only on the PV's
+// first mode. K-RPC-6
 func NodeAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeMultiWriter bool) mode {
 	first := corev1.ReadWriteOnce
 	if len(modes) > 0 {
@@ -61,8 +61,8 @@ func ControllerAccessMode(modes []corev1.PersistentVolumeAccessMode, singleNodeM
 	}
 }
 
-// Capability returns the CSI volume capability of a PV or claim. Nearly all volumes share one,
-// which must not be modified.
+// Capability returns the CSI volume capability of a PV or claim. Nearly all volumes share one
+// instance, which must not be modified.
 func Capability(block bool, fsType string, mountFlags []string, m mode) *csi.VolumeCapability {
 	if len(mountFlags) == 0 {
 		if usual := usualCapabilities[asked{block, fsType, m}]; usual != nil {
@@ -81,7 +81,7 @@ type asked struct {
 
 var usualCapabilities = func() map[asked]*csi.VolumeCapability {
 	usual := map[asked]*csi.VolumeCapability{}
-	// In any order: it fills a map.
+	// In any order: the result is a map.
 	for m := range csi.VolumeCapability_AccessMode_Mode_name {
 		for _, fsType := range []string{"", "ext4", "xfs"} {
 			usual[asked{false, fsType, mode(m)}] = capability(false, fsType, nil, mode(m))

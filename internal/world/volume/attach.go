@@ -7,9 +7,9 @@ import (
 	"github.com/csisim/csisim/internal/world/component"
 )
 
-// MustAttach reports whether volumes of the driver are attached before use: yes,
-// unless its CSIDriver object says attachRequired=false. A missing object counts
-// as attachable. C-GEN-11, K-DSW-12
+// MustAttach reports whether volumes of the driver are attached before use. They are, unless the
+// driver's CSIDriver object has attachRequired=false. A missing object counts as attachable.
+// C-GEN-11, K-DSW-12
 func MustAttach(c *component.Component, driver string) bool {
 	return mustAttach(CSIDriver(c, driver))
 }
@@ -23,8 +23,8 @@ func mustAttach(d *storagev1.CSIDriver, ok bool) bool {
 	return !ok || d.Spec.AttachRequired == nil || *d.Spec.AttachRequired
 }
 
-// MultiAttachAllowed reports whether a volume may be attached to several nodes
-// at once, which the PV's access modes decide, not the claim's. C-ADC-31
+// MultiAttachAllowed reports whether a volume may be attached to several nodes at once. This
+// depends on the PV's access modes, not on the claim's. C-ADC-31
 func MultiAttachAllowed(pv *corev1.PersistentVolume) bool {
 	if pv == nil || len(pv.Spec.AccessModes) == 0 {
 		return true

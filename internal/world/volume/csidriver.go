@@ -9,13 +9,13 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// CSIDriver returns a driver's CSIDriver object from a component's cache, without the fields that
-// are newer than the component.
+// CSIDriver returns a driver's CSIDriver object from a component's cache, without fields that are
+// newer than the component.
 func CSIDriver(c *component.Component, driver string) (*storagev1.CSIDriver, bool) {
 	return csiDriverIn(c.Cache, c.Version, c.Legacy, driver)
 }
 
-// csiDriverIn returns the object as a program of a version reads it.
+// csiDriverIn returns the object in the view of a program of a version.
 func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver string) (*storagev1.CSIDriver, bool) {
 	key := store.Key{Name: driver}
 	if !v.Has(version.CSINode) {
@@ -32,7 +32,7 @@ func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver str
 	return known(v, d), true
 }
 
-// known returns a CSIDriver without the fields that a version does not have.
+// known returns a CSIDriver without the fields that a version lacks.
 func known(v version.Version, d *storagev1.CSIDriver) *storagev1.CSIDriver {
 	if v.Has(version.MutableAllocatable) && v.Has(version.TokensInSecrets) { // nothing is newer
 		return d

@@ -10,9 +10,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// WithFiles finds a pod's volume by its name there, if its files can be reached on the pod's node,
-// and returns the kubelet's name of it. It returns an error if there is no such volume, or if file
-// is not the name of a file in its root.
+// WithFiles finds a pod's volume by its name in the pod, if the volume's files are accessible on
+// the pod's node. It returns the kubelet's name of the volume. It returns an error if there is no
+// such volume, or if file is not the name of a file in its root.
 func WithFiles(s *store.Store, key store.Key, volumeName, file string) (pod *corev1.Pod, specName string, err error) {
 	if strings.Contains(file, "/") || file == "" || file == "." || file == ".." {
 		return nil, "", fmt.Errorf("%q is no name of a file in its root", file)

@@ -1,5 +1,5 @@
 // Package volume has the conventions about CSI volumes that the kubelet and the controllers share:
-// names, access modes, whether a volume is attached before use.
+// names, access modes, and whether a volume is attached before use.
 package volume
 
 import (
@@ -34,8 +34,8 @@ func UniqueInlineName(pod types.UID, volumeName string) string {
 	return Plugin + "/" + string(pod) + "-" + volumeName
 }
 
-// MetricsName returns the name of the CSI volume plugin in metrics of Kubernetes: with the driver,
-// if it is known.
+// MetricsName returns the name of the CSI volume plugin in Kubernetes' metrics. It contains the
+// driver, if the driver is known.
 func MetricsName(driver string) string {
 	if driver == "" {
 		return Plugin
@@ -64,7 +64,7 @@ func IsInlineHandle(id string) bool {
 // HandleHash returns the directory name of a volume's staging directory. K-PATH-3
 func HandleHash(handle string) string { return hash("", handle) }
 
-// hash returns the prefix with the digest of the parts, one after the other.
+// hash returns the prefix with the digest of the concatenated parts.
 func hash(prefix string, parts ...string) string {
 	text := make([]byte, 0, 256)
 	for _, part := range parts {

@@ -14,12 +14,12 @@ type OfDriver struct {
 	// Name is the name of its PersistentVolume; for an inline volume, its name in the pod.
 	Name           string
 	Driver, Handle string
-	// Block means that it is a device, ReadOnly that the pod requests it read-only.
+	// Block means that it is a device. ReadOnly means that the pod requests it as read-only.
 	Block, ReadOnly bool
 }
 
-// OfPod returns the driver's view of a pod's volume; false for other volumes, and for a claim
-// without a volume.
+// OfPod returns the driver's view of a pod's volume. It is false for volumes without a CSI driver,
+// and for a claim without a volume.
 func OfPod(s *store.Store, pod *corev1.Pod, v *corev1.Volume) (OfDriver, bool) {
 	if v.CSI != nil {
 		return OfDriver{Name: v.Name, Driver: v.CSI.Driver, Handle: InlineHandle(pod.UID, v.Name), ReadOnly: v.CSI.ReadOnly != nil && *v.CSI.ReadOnly}, true
@@ -40,7 +40,7 @@ func OfPod(s *store.Store, pod *corev1.Pod, v *corev1.Volume) (OfDriver, bool) {
 	return of, true
 }
 
-// handleOf returns the driver and handle of a PersistentVolume; empty for one without a driver.
+// handleOf returns the driver and handle of a PersistentVolume; empty if it has no driver.
 func handleOf(pv *corev1.PersistentVolume) (driver, handle string) {
 	if translated, err := migration.PV(pv); err == nil && translated.Spec.CSI != nil {
 		return translated.Spec.CSI.Driver, translated.Spec.CSI.VolumeHandle
@@ -66,8 +66,8 @@ func IsWritten(pod *corev1.Pod, name string) bool {
 	})
 }
 
-// IsPropagated reports whether later mounts on a volume appear in all containers of a pod that have
-// it.
+// IsPropagated reports whether later mounts on a volume appear in all of a pod's containers that
+// mount it.
 func IsPropagated(pod *corev1.Pod, name string) bool {
 	return !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool {
 		return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ClaimOf returns the claim of a pod volume: named directly, or made for the pod from a template.
-// ok is false for volumes of other kinds.
+// ClaimOf returns the claim of a pod volume, which is named directly or created for the pod from a
+// template. ok is false for volumes of other kinds.
 func ClaimOf(pod *corev1.Pod, v *corev1.Volume) (key store.Key, ephemeral, ok bool) {
 	switch {
 	case v.PersistentVolumeClaim != nil:

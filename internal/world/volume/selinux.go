@@ -12,7 +12,7 @@ type ContainerMounts struct {
 	Mounts   []corev1.VolumeMount
 }
 
-// MountsOf returns those of a pod's containers: init, ordinary and ephemeral ones.
+// MountsOf returns the mounts of a pod's containers: init, ordinary and ephemeral ones.
 func MountsOf(pod *corev1.Pod) (all []ContainerMounts) {
 	for _, c := range pod.Spec.InitContainers {
 		all = append(all, ContainerMounts{c.SecurityContext, c.VolumeMounts})
@@ -26,8 +26,8 @@ func MountsOf(pod *corev1.Pod) (all []ContainerMounts) {
 	return all
 }
 
-// SELinuxLabels returns the different labels of the containers that mount a volume, sorted; labelOf
-// makes a label from a container's options. K-SEL-1
+// SELinuxLabels returns the distinct labels of the containers that mount a volume, sorted. labelOf
+// derives a label from a container's options. K-SEL-1
 func SELinuxLabels(pod *corev1.Pod, volumeName string, labelOf func(*corev1.SELinuxOptions) string) (found []string) {
 	for _, c := range MountsOf(pod) {
 		options := selinuxOptions(pod, c.Security)

@@ -25,7 +25,8 @@ type Leftover struct {
 	Killed    []Program
 	Unmounted []string // mount points
 	Detached  []string // loop devices
-	// Before is set if the directory was removed before: only loop devices had its deleted files.
+	// Before is set if the directory had already been removed, and only loop devices still had its
+	// deleted files.
 	Before bool
 }
 
@@ -35,7 +36,7 @@ type Program struct {
 	Name string
 }
 
-// String returns one line per removed thing, or nothing.
+// String returns one line for each removed thing; empty if there is none.
 func (r Report) String() string {
 	var b strings.Builder
 	for _, run := range r.Runs {
@@ -61,8 +62,8 @@ const killPatience = 5 * time.Second
 var runName = lazyregexp.New(`^csisim-([0-9]+)-[0-9]+$`)
 
 // Clean removes the directories of dead runs below parent, with their processes, mounts and loop
-// devices. It does not touch live runs, and the directories of other users. If a run cannot be
-// removed it continues with the next; the error names all such runs.
+// devices. It does not touch live runs, or directories of other users. If a run cannot be removed,
+// it continues with the next one. The error names all such runs.
 func Clean(parent string) (Report, error) {
 	if parent == "" {
 		parent = os.TempDir()
@@ -111,9 +112,10 @@ func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
 	return sweep(dir, readOwner(lock))
 }
 
-// cleanUnlocked removes a directory without a lock file: its run died right after it made the
-// directory, unless it is about to make the file. From a process namespace one cannot see whether
-// it lives: the first to make the lock gets the directory, and the run uses another.
+// cleanUnlocked removes a directory without a lock file. Its run died just after it created the
+// directory, unless it is about to create the file. In a process namespace it is impossible to see
+// whether the run is alive. The first process to create the lock gets the directory, and the run
+// uses another one.
 func cleanUnlocked(dir, pid string) (Leftover, error) {
 	if _, err := os.Stat(filepath.Join("/proc", pid)); err == nil {
 		return Leftover{}, nil

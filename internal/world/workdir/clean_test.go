@@ -28,8 +28,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// simulate runs the test binary in the role of a run: it makes a work directory, starts a program
-// that outlives it, reports that, and waits to be killed.
+// simulate runs the test binary in the role of a run. It creates a work directory, starts a program
+// that outlives it, reports that, and waits until it is killed.
 func simulate(parent string) {
 	dir, err := workdir.New(parent)
 	if err != nil {
@@ -169,7 +169,7 @@ func TestCleanTouchesNoOtherDirectory(t *testing.T) {
 		require.NoError(t, os.Mkdir(filepath.Join(parent, name), 0o755))
 	}
 	require.NoError(t, os.Symlink(outside, filepath.Join(parent, "csisim-1-2")))
-	starting := fmt.Sprintf("csisim-%d-99", os.Getpid()) // its run is about to make the lock
+	starting := fmt.Sprintf("csisim-%d-99", os.Getpid()) // its run is about to create the lock
 	require.NoError(t, os.Mkdir(filepath.Join(parent, starting), 0o700))
 
 	report, err := workdir.Clean(parent)
@@ -220,13 +220,13 @@ func attachLoop(t *testing.T, image string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// backing returns the path that has the file of a loop device, while it is attached.
+// backing returns the path that contains the file of a loop device, while the device is attached.
 func backing(device string) string {
 	return strings.Replace(device, "/dev", "/sys/block", 1) + "/loop/backing_file"
 }
 
-// assertDetached waits until a loop device has no file: a device that is open is detached when it
-// is closed.
+// assertDetached waits until a loop device has no file, because an open device is detached only
+// when it is closed.
 func assertDetached(t *testing.T, device string) {
 	t.Helper()
 	assert.Eventually(t, func() bool {

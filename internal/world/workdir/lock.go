@@ -49,8 +49,8 @@ func acquire(dir string, flags int) (*os.File, error) {
 	return lock, nil
 }
 
-// acquireFromDying acquires an existing lock. It waits while the holder ends: a killed process has
-// its lock until its last thread has ended.
+// acquireFromDying acquires an existing lock. It waits while the holder ends, because a killed
+// process has its lock until its last thread has ended.
 func acquireFromDying(dir string) (*os.File, error) {
 	const moment = 10 * time.Millisecond
 	for deadline := time.Now().Add(killPatience); ; time.Sleep(moment) {

@@ -13,10 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file identifies a file, whatever its path.
+// file identifies a file independently of its path.
 type file struct{ device, inode uint64 }
 
-// loopDevices has a directory for each loop device, with a subdirectory loop while it is attached.
+// loopDevices has a directory for each loop device. The directory has a subdirectory loop while the
+// device is attached.
 const loopDevices = "/sys/devices/virtual/block"
 
 // attachedLoops returns the names of the attached loop devices, such as loop3.
@@ -77,8 +78,8 @@ func detachLoops(dir string) ([]string, error) {
 	return detached, nil
 }
 
-// detachOrphans detaches the loop devices that runs in a directory have left, if their files are
-// deleted. The kernel detaches a device that is in use later, but keeps it if its image was deleted
+// detachOrphans detaches the loop devices of former runs in a directory, if their files are
+// deleted. The kernel detaches a busy device later, but keeps it if its image was deleted
 // meanwhile.
 func detachOrphans(parent string) (left []Leftover, err error) {
 	found, err := attachedLoops()
@@ -101,8 +102,8 @@ func detachOrphans(parent string) (left []Leftover, err error) {
 	return left, nil
 }
 
-// goneRun returns the directory of the run in parent to which a deleted file belonged; empty if it
-// is no such file or the directory exists.
+// goneRun returns the directory of the run in parent to which a deleted file belonged. It is empty
+// for other files, or if the directory exists.
 func goneRun(backing, parent string) string {
 	rest, below := strings.CutPrefix(backing, parent+"/")
 	run, _, within := strings.Cut(rest, "/")
@@ -116,7 +117,7 @@ func goneRun(backing, parent string) string {
 	return dir
 }
 
-// filesBelow returns the regular files below dir; it ignores files that vanish meanwhile.
+// filesBelow returns the regular files below dir, and ignores files that vanish meanwhile.
 func filesBelow(dir string) map[file]bool {
 	files := map[file]bool{}
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
@@ -133,7 +134,7 @@ func filesBelow(dir string) map[file]bool {
 	return files
 }
 
-// DetachLoop detaches a loop device if it has a file, which is given by its file system and inode.
+// DetachLoop detaches a loop device if it still has the file with this file system and inode.
 func DetachLoop(device string, fileSystem, inode uint64) error {
 	_, err := detachLoop(device, func(f file, _ string) bool { return f == file{fileSystem, inode} })
 	return err

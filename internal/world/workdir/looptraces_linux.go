@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracesName is the file in a run's directory that identifies the run's loop devices after their
-// files are removed, or after a file system in memory with them is unmounted.
+// tracesName is a file in a run's directory. It identifies the run's loop devices after their files
+// are removed, or after a file system in memory with them is unmounted.
 const tracesName = ".loops"
 
 // The lines of that file.
@@ -87,15 +87,15 @@ func tracesOf(dir string) (*traces, error) {
 	return t, nil
 }
 
-// forget drops a file system with a number that may have been reused, and its loop devices.
+// forget drops a file system with a number that may be reused, and its loop devices.
 func (t *traces) forget(device uint64) {
 	delete(t.memory, device)
 	maps.DeleteFunc(t.loops, func(s shown, _ bool) bool { return s.file.device == device })
 }
 
-// leadTo reports whether a loop device belongs to the run. The kernel's path of a file is truncated
-// at its beginning if the file was opened in a mount namespace that has ended. So the file itself
-// is compared, and the path only for a removed file.
+// leadTo reports whether a loop device belongs to the run. The beginning of the kernel's path of a
+// file is missing if the file was opened in a mount namespace that has ended. Therefore the file
+// itself is compared, and the path only if the file was removed.
 func (t *traces) leadTo(s shown, backing string) bool {
 	switch {
 	case t.runs[s.file.device] && processOf(innermostRun(backing)) == processOf(filepath.Base(t.dir)):
@@ -110,8 +110,8 @@ func (t *traces) leadTo(s shown, backing string) bool {
 	return s.file.device == t.device && strings.HasSuffix(backing, deleted) && strings.Contains(backing, "/"+filepath.Base(t.dir)+"/")
 }
 
-// isOfAnotherRun reports whether a path leads through the directory of another run than dir's; the
-// innermost counts.
+// isOfAnotherRun reports whether a path leads through the directory of a run other than dir's. The
+// innermost run counts.
 func isOfAnotherRun(path, dir string) bool {
 	run := innermostRun(path)
 	return run != "" && run != filepath.Base(dir)
@@ -127,7 +127,7 @@ func innermostRun(path string) (run string) {
 	return run
 }
 
-// processOf returns the number of the process in the name of a run; empty if it is no such name.
+// processOf returns the number of the process in the name of a run; empty for any other name.
 func processOf(run string) string {
 	if name := runName().FindStringSubmatch(run); name != nil {
 		return name[1]
@@ -135,7 +135,7 @@ func processOf(run string) string {
 	return ""
 }
 
-// isMounted reports whether a live process has a file system mounted.
+// isMounted reports whether a running process has a file system mounted.
 func isMounted(device uint64) bool {
 	tables, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	is := false

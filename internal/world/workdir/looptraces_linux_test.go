@@ -82,7 +82,7 @@ func TestCleanSparesLoopDevicesInMountedMemory(t *testing.T) {
 }
 
 // Given a removed image of a dead run, when a live run has its number and its loop device, then
-// Clean leaves the device attached.
+// Clean does not detach the device.
 func TestCleanSparesLoopDevicesOfRunsThatLive(t *testing.T) {
 	needRoot(t)
 	parent := t.TempDir()

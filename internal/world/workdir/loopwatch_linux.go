@@ -14,7 +14,7 @@ import (
 )
 
 // Loops finds the loop devices of the machine with files of one run. It checks each device once,
-// until that is attached to another file.
+// and again after it is attached to another file.
 type Loops struct {
 	dir   string
 	known map[shown]known
@@ -22,7 +22,7 @@ type Loops struct {
 	memory map[uint64]bool
 
 	mu       sync.Mutex
-	attached map[shown]bool // by programs of the run, also files outside its directory
+	attached map[shown]bool // including files outside its directory, by the run's programs
 }
 
 type shown struct {
@@ -39,7 +39,7 @@ func (s shown) trace(form string) string {
 type known struct {
 	name    string // of the file below dir, empty for a file outside the run
 	backing string // the kernel's path of the file
-	// pin holds the run's file: its inode number is not reused meanwhile, even if it is removed.
+	// pin holds the run's file open, so that its inode number is not reused even if it is removed.
 	pin *os.File
 }
 
@@ -56,7 +56,7 @@ func (l *Loops) Attached(device string, fileSystem, inode uint64) {
 	s := shown{device, file{fileSystem, inode}}
 	if !l.attached[s] {
 		l.attached[s] = true
-		_ = leaveTrace(l.dir, s.trace(loopTrace)) // without it only this process knows the device
+		_ = leaveTrace(l.dir, s.trace(loopTrace)) // without it, only this process knows the device
 		registerLoop(l.dir, s)
 	}
 }
@@ -77,8 +77,8 @@ func (l *Loops) AddMemory(devices ...uint64) error {
 	return leaveTrace(l.dir, lines...)
 }
 
-// RemoveMemory detaches the loop devices with files of file systems in memory that are about to
-// end: their numbers are reused afterwards.
+// RemoveMemory detaches the loop devices with files on file systems in memory that are about to
+// end, because the numbers of these file systems are reused afterwards.
 func (l *Loops) RemoveMemory(devices ...uint64) error {
 	if len(devices) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (l *Loops) InUse() ([]Loop, error) {
 		device := "/dev/" + name
 		f, ok := shownBy(device)
 		if !ok {
-			for s := range l.known { // any order: it may be about to be detached
+			for s := range l.known { // any order: they are independent
 				attached[s] = attached[s] || s.device == device
 			}
 			continue
@@ -127,8 +127,8 @@ func (l *Loops) InUse() ([]Loop, error) {
 	return loops, l.forgetBut(attached)
 }
 
-// forgetBut forgets devices that are not attached any more: their files need no pin, and another
-// file may have the same number from now on.
+// forgetBut forgets detached devices. Their files need no pin, and another file may get the same
+// number from now on.
 func (l *Loops) forgetBut(attached map[shown]bool) error {
 	var lines []string
 	for s, k := range l.known { // any order: the lines are about different devices
@@ -168,8 +168,8 @@ func shownBy(device string) (file, bool) {
 	return file{info.Device, info.Inode}, true
 }
 
-// name returns the name of the file, and records it, also for Clean: the file may be removed while
-// it is attached.
+// name returns the name of the file. It also records the name for Clean, because the file may be
+// removed while it is attached.
 func (l *Loops) name(s shown) (string, error) {
 	backing := backingOf(s.device)
 	k, ok := l.known[s]
@@ -193,7 +193,7 @@ func (l *Loops) name(s shown) (string, error) {
 	return k.name, leaveTrace(l.dir, s.trace(loopTrace))
 }
 
-// findFile returns the path, relative to dir, of a file below it; empty if it is elsewhere.
+// findFile returns the path of a file below dir, relative to dir; empty if the file is elsewhere.
 func findFile(dir string, wanted file) (found string) {
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {

@@ -39,7 +39,7 @@ func TestLoopDevicesOfARunAreKnownAfterTheirFileIsRemoved(t *testing.T) {
 	assert.FileExists(t, backing(others), "somebody else's")
 }
 
-// A live cluster attaches many images one after the other: those that were detached are not kept
+// A live cluster attaches many images one after the other. Images that were detached are not kept
 // open.
 func TestTheImagesOfDetachedLoopDevicesAreNotKeptOpen(t *testing.T) {
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func TestCleanDetachesTheDeletedImagesOfRunsThatAreGone(t *testing.T) {
 	assert.FileExists(t, backing(others), "it is no run's")
 }
 
-// An image in a node's memory is on no disk, and belongs to the run nevertheless.
+// An image in a node's memory is not on a disk, but belongs to the run nevertheless.
 func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 	needRoot(t)
 	memory := tmpfs(t, "size=4m")
@@ -127,7 +127,7 @@ func TestLoopDevicesInANodesMemoryAreTheRuns(t *testing.T) {
 }
 
 // Given a node's memory that ends, when its number is reused for another file system, then neither
-// the run nor the removal of its directory takes that for the run's.
+// the run nor the removal of its directory mistakes the other file system for the run's.
 func TestALoopDeviceInReusedMemoryIsSpared(t *testing.T) {
 	needRoot(t)
 	memory := tmpfs(t, "size=4m")
@@ -153,7 +153,7 @@ func TestALoopDeviceInReusedMemoryIsSpared(t *testing.T) {
 	assert.FileExists(t, backing(others))
 }
 
-// hide unmounts a file system until the end of the test; a loop device keeps it alive.
+// hide unmounts a file system until the end of the test, while a loop device keeps it in use.
 func hide(t *testing.T, mounted string) {
 	t.Helper()
 	require.NoError(t, unix.Unmount(mounted, unix.MNT_DETACH))

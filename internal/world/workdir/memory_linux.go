@@ -12,18 +12,18 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// Memory is a file system in memory for the directories of many runs of this process. It is limited
-// in size, visible only in the process's own mount namespace, and ends with that.
+// Memory is a file system in memory for the directories of many runs of this process. Its size is
+// limited. It is visible only in the process's own mount namespace, and ends with it.
 type Memory struct {
-	dir  *Dir // its mount point, which is removed like that of a run
+	dir  *Dir // its mount point, which is removed like a run's directory
 	size uint64
 }
 
 // memoryOptions limit how much of the machine's memory runs can use.
 const memoryOptions = "mode=700,size=10%"
 
-// NewMemory mounts a file system in memory in its own directory below parent, or os.TempDir().
-// Without a mount namespace of this process it fails with ErrNoNamespace.
+// NewMemory mounts a file system in memory in its own directory below parent, or os.TempDir(). If
+// this process has no mount namespace of its own, it fails with ErrNoNamespace.
 func NewMemory(parent string) (*Memory, error) {
 	if !namespaces.Entered() {
 		return nil, ErrNoNamespace

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Given a process in a mount namespace of its own, when it keeps its runs in memory, then their
-// directories are in a file system in memory of limited size, and Close removes it with all their
+// Given a process in its own mount namespace, when it keeps its runs in memory, then their
+// directories are in a size-limited file system in memory, and Close removes it with all their
 // leftovers.
 func TestRunsAreKeptInMemory(t *testing.T) {
 	if !namespaces.Entered() {

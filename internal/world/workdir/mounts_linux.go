@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unmountBelow unmounts all mounts below dir in this mount namespace, the latest first, so that
-// none covers another.
+// unmountBelow unmounts all mounts below dir in this mount namespace. The latest comes first, so
+// that none covers another one.
 func unmountBelow(dir string) ([]string, error) {
 	mounts, err := mountinfo.GetMounts(mountinfo.PrefixFilter(dir))
 	if err != nil {

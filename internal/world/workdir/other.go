@@ -4,8 +4,8 @@ package workdir
 
 import "os"
 
-// Only on Linux can a run mount, attach loop devices and be distinguished from other processes;
-// elsewhere it leaves only files behind.
+// Only on Linux can a run mount, attach loop devices and be distinguished from other processes.
+// Elsewhere it leaves only files behind.
 
 // KillPrograms kills nothing.
 func KillPrograms(string) ([]Program, error) { return nil, nil }

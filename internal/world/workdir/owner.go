@@ -22,7 +22,7 @@ func writeOwner(lock *os.File) error {
 	return err
 }
 
-// readOwner returns the zero owner if the run died before it wrote anything.
+// readOwner returns the zero owner if the run was killed before it wrote anything.
 func readOwner(lock *os.File) owner {
 	text := make([]byte, 64)
 	n, _ := lock.ReadAt(text, 0)

@@ -20,8 +20,8 @@ func killPrograms(dir string, o owner) ([]Program, error) {
 	return KillAll(func(pid int) bool { return isOf(dir, o, pid) })
 }
 
-// KillAll kills the processes that belong, but never this one, until a search finds no more: they
-// may fork meanwhile.
+// KillAll kills the matching processes, but never this one, until a search finds no more, because
+// they may fork meanwhile.
 func KillAll(belongs func(pid int) bool) ([]Program, error) {
 	var killed []Program
 	deadline := time.Now().Add(killPatience)
@@ -59,7 +59,7 @@ func killOnce(belongs func(pid int) bool) ([]Program, error) {
 	return killed, nil
 }
 
-// killIf kills one process if it belongs. The pidfd refers to the same process throughout, even if
+// killIf kills one process if it matches. The pidfd refers to the same process throughout, even if
 // its number is reused meanwhile.
 func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -88,7 +88,7 @@ func killIf(belongs func(pid int) bool, pid int) (*Program, error) {
 }
 
 // isOf returns false for processes of other users, which have no readable environment, and for
-// those older than the run.
+// processes older than the run.
 func isOf(dir string, o owner, pid int) bool {
 	for variable := range bytes.SplitSeq(environment(pid), []byte{0}) {
 		run, ok := strings.CutPrefix(string(variable), EnvRun+"=")
@@ -131,7 +131,7 @@ func isDying(o owner) bool {
 
 // isKilled reports whether a SIGKILL is pending for a process.
 func isKilled(pid int) bool {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may have ended
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may already have exited
 	for line := range strings.Lines(string(status)) {
 		name, mask, _ := strings.Cut(line, ":")
 		pending, err := strconv.ParseUint(strings.TrimSpace(mask), 16, 64)

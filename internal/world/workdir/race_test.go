@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A clean-up in a process namespace cannot see whether the process of a directory lives.
+// A clean-up in a process namespace cannot see whether the process of a directory is running.
 func TestARunThatMakesItsDirectoryIsNotCleaned(t *testing.T) {
 	parent := t.TempDir()
 	for i := range 100 {

@@ -70,7 +70,7 @@ func detachForgotten() (left []Leftover, err error) {
 	return left, errors.Join(failed...)
 }
 
-// detachRecorded detaches the loop devices of one record, if the run has no directory any more.
+// detachRecorded detaches the loop devices of one record, if the run's directory no longer exists.
 func detachRecorded(record string) (left Leftover, err error) {
 	text, err := os.Open(record)
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func detachRecorded(record string) (left Leftover, err error) {
 			continue // a killed run did not finish the line
 		}
 		if _, err := os.Lstat(outermostRun(left.Dir)); !errors.Is(err, fs.ErrNotExist) {
-			return left, nil // that directory shows it
+			return left, nil // the run's directory shows it
 		}
 		freed, err := detachLoop(s.device, func(f file, backing string) bool {
 			return f == s.file && (strings.HasSuffix(backing, deleted) || !isMounted(f.device))

@@ -13,7 +13,7 @@ import (
 )
 
 // Given a killed run with a loop device, when its directory is removed without Clean, then the next
-// Clean, of any directory, detaches the device, and keeps no record of the run.
+// Clean of any directory detaches the device, and deletes the record of the run.
 func TestCleanDetachesTheLoopDevicesOfDirectoriesThatAreGone(t *testing.T) {
 	needRoot(t)
 	parent := t.TempDir()
@@ -38,7 +38,7 @@ func TestCleanDetachesTheLoopDevicesOfDirectoriesThatAreGone(t *testing.T) {
 	assertEnded(t, program)
 }
 
-// Given a killed run with a loop device, when its directory is there, then only a Clean of that
+// Given a killed run with a loop device, when its directory still exists, then only a Clean of that
 // directory detaches the device.
 func TestCleanLeavesTheLoopDevicesOfOtherDirectories(t *testing.T) {
 	needRoot(t)

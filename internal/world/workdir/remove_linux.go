@@ -11,9 +11,9 @@ import (
 )
 
 // RemoveTree removes path and everything below it, but never enters a mount, not even a bind mount
-// of the same file system: data of a volume must survive a forgotten unmount. A mount point stays
-// in place and returns EBUSY; the rest is removed. A missing path is no error, nor are files that
-// other processes remove at the same time.
+// of the same file system, because data of a volume must survive a forgotten unmount. A mount point
+// stays in place and returns EBUSY; the rest is removed. A missing path is not an error, and
+// neither are files that other processes remove at the same time.
 func RemoveTree(path string) error {
 	parent, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if errors.Is(err, unix.ENOENT) {
@@ -47,11 +47,12 @@ func removeAt(dir int, name, path string) error {
 	}
 }
 
-// mostTries bounds the attempts to empty a directory while others write to it. A clean-up that
-// cannot see a run's process locks its directory as soon as the run has removed its own lock.
+// mostTries bounds the attempts to empty a directory while other processes write to it. A clean-up
+// that cannot observe a run's process locks the run's directory as soon as the run has removed its
+// own lock.
 const mostTries = 10
 
-// emptyAt removes the entries of a directory, as many as it can, and returns the first error.
+// emptyAt removes as many entries of a directory as possible, and returns the first error.
 func emptyAt(dir int, name, path string) error {
 	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
 		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC,

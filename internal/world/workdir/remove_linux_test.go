@@ -32,7 +32,7 @@ func TestTwoMayRemoveATreeAtOnce(t *testing.T) {
 	}
 }
 
-// Given a clean-up that makes a file in the tree while it is removed, then the whole tree is
+// Given a clean-up that creates a file in the tree during its removal, then the whole tree is
 // removed.
 func TestATreeIsRemovedWhileOthersWriteIntoIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")

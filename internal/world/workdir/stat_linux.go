@@ -9,7 +9,7 @@ import (
 
 // Stat is the kernel's status of a process.
 type Stat struct {
-	State   byte // such as 'Z' for a process that has ended and was not waited for
+	State   byte // such as 'Z' for a zombie
 	Parent  int
 	Started uint64 // in clock ticks since boot
 	Used    uint64 // processor time in clock ticks, with that of ended children

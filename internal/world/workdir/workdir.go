@@ -102,8 +102,8 @@ func (d *Dir) Close() error {
 	return d.lock.Close()
 }
 
-// CreateError is returned if no work directory can be made: the user has to choose another parent
-// or repair this one.
+// CreateError is returned if no work directory can be created. The user has to choose another
+// parent or repair this one.
 type CreateError struct {
 	Parent string
 	Err    error

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Expectations are the pods that a controller has made and ended for an owner and that its cache
-// does not show yet: until it does, the controller would repeat the action.
+// Expectations are the pods that a controller has created and ended for an owner and that its cache
+// does not show yet. Without them the controller would repeat the action.
 type Expectations struct {
 	made, ended map[types.UID]map[types.UID]bool // by owner
 }
@@ -16,7 +16,7 @@ func NewExpectations() *Expectations {
 	return &Expectations{made: map[types.UID]map[types.UID]bool{}, ended: map[types.UID]map[types.UID]bool{}}
 }
 
-// Made expects a new pod to show.
+// Made expects a new pod to appear.
 func (e *Expectations) Made(owner types.UID, pod *corev1.Pod) { expect(e.made, owner, pod.UID) }
 
 // Ended expects the deletion of a pod to show.
@@ -29,7 +29,7 @@ func expect(all map[types.UID]map[types.UID]bool, owner, pod types.UID) {
 	all[owner][pod] = true
 }
 
-// Saw notes a pod in the cache's version; gone says that it was deleted.
+// Saw records a pod in the cache's version. gone means that it was deleted.
 func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
 	delete(e.made[owner], pod.UID)
 	if gone || pod.DeletionTimestamp != nil {
@@ -37,7 +37,7 @@ func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
 	}
 }
 
-// Met reports whether the cache shows all that was done for an owner.
+// Met reports whether the cache shows all actions for an owner.
 func (e *Expectations) Met(owner types.UID) bool { return len(e.made[owner])+len(e.ended[owner]) == 0 }
 
 // Forget drops a deleted owner.

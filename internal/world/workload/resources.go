@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// AmountOf returns a quantity as the scheduler and the kubelet count it: processors in
-// thousandths, all others whole.
+// AmountOf returns a quantity in the unit of the scheduler and the kubelet: processors in
+// thousandths, all others in whole numbers.
 func AmountOf(name corev1.ResourceName, q resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
 		return q.MilliValue()
@@ -51,7 +51,7 @@ func HostPorts(pod *corev1.Pod) (ports []HostPort) {
 	return ports
 }
 
-// Conflicts reports whether two containers cannot both have their ports.
+// Conflicts reports whether two containers cannot both use their ports.
 func (a HostPort) Conflicts(b HostPort) bool {
 	everywhere := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
 	return a.port == b.port && a.protocol == b.protocol && (a.ip == b.ip || everywhere(a.ip) || everywhere(b.ip))

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Selects reports whether a pod belongs to a service. A service without a selector has none: its
-// endpoints are maintained elsewhere.
+// Selects reports whether a pod belongs to a service. A service without a selector selects none,
+// because its endpoints are maintained elsewhere.
 func Selects(s *corev1.Service, pod *corev1.Pod) bool {
 	return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels))
 }
@@ -33,12 +33,13 @@ func Endpoints(cluster store.Reader, s *corev1.Service) []*corev1.Pod {
 	return pods
 }
 
-// Serves reports whether a pod receives requests: it is ready, or the service does not require it.
+// Serves reports whether a pod receives requests: it is ready, or the service does not require
+// readiness.
 func Serves(s *corev1.Service, pod *corev1.Pod) bool {
 	return s.Spec.PublishNotReadyAddresses || Ready(pod) && pod.DeletionTimestamp == nil
 }
 
-// HostnameIn returns a pod's hostname within a service, nil if it has none there.
+// HostnameIn returns a pod's hostname within a service; nil if it has none there.
 // [k8s.io/endpointslice/util/controller_utils.go: ShouldSetHostname]
 func HostnameIn(s *corev1.Service, pod *corev1.Pod) *string {
 	if pod.Spec.Hostname == "" || pod.Spec.Subdomain != s.Name {
@@ -47,8 +48,8 @@ func HostnameIn(s *corev1.Service, pod *corev1.Pod) *string {
 	return &pod.Spec.Hostname
 }
 
-// TargetPort returns the number of a pod's port for a service port; false if the pod has no port of
-// that name.
+// TargetPort returns the number of a pod's port for a service port; false if the pod has no port
+// with that name.
 func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	if port.TargetPort.StrVal == "" {
 		return port.TargetPort.IntVal, true

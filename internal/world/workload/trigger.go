@@ -8,14 +8,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Triggers holds the times of the pods' changes for which the endpoints of services were last
-// written.
-// [k8s.io/endpointslice/util/trigger_time_tracker.go]
+// Triggers holds the times of the pod changes for which the endpoints of services were last
+// written. [k8s.io/endpointslice/util/trigger_time_tracker.go]
 type Triggers map[store.Key]map[string]time.Time
 
-// Next returns the time of the change for which a service's endpoints are now written, in the form
-// of the annotation endpoints.kubernetes.io/last-change-trigger-time; empty if it is unknown. For a
-// new service it is its creation, later the earliest change of a pod's readiness.
+// Next returns the time of the change for which a service's endpoints are being written, in the
+// format of the annotation endpoints.kubernetes.io/last-change-trigger-time. It is empty if the
+// time is unknown. For a new service it is the creation time, later the earliest change of a pod's
+// readiness.
 func (t Triggers) Next(s *corev1.Service, pods []*corev1.Pod) string {
 	last, known := t[store.KeyOf(s)]
 	times, first := map[string]time.Time{}, time.Time{}

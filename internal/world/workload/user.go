@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// RunsAs returns the user and group of a pod's containers: of the first container, otherwise the
-// pod's, otherwise root; root for no pod, too.
+// RunsAs returns the user and group of a pod's containers: those of the first container, otherwise
+// those of the pod, otherwise root. Without a pod it returns root, too.
 func RunsAs(pod *corev1.Pod) (uid, gid int) {
 	if pod == nil {
 		return 0, 0

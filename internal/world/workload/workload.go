@@ -23,8 +23,9 @@ func Ready(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && Holds(pod, corev1.PodReady)
 }
 
-// AvailableIn returns the time until a pod has been ready for minReadySeconds, and so is available:
-// 0 if it is available now, less than 0 if it is not ready. [pkg/api/v1/pod/util.go IsPodAvailable]
+// AvailableIn returns the time until a pod has been ready for minReadySeconds and is therefore
+// available. It is 0 if the pod is available now, and negative if it is not ready.
+// [pkg/api/v1/pod/util.go IsPodAvailable]
 func AvailableIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) time.Duration {
 	if !Ready(pod) {
 		return -1
@@ -37,14 +38,14 @@ func AvailableIn(pod *corev1.Pod, minReadySeconds int32, now time.Time) time.Dur
 	return 0
 }
 
-// Holds reports whether a condition of a pod is true, in whatever phase the pod is.
+// Holds reports whether a condition of a pod is true, in any phase.
 func Holds(pod *corev1.Pod, kind corev1.PodConditionType) bool {
 	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == kind && c.Status == corev1.ConditionTrue
 	})
 }
 
-// Ended reports whether a pod has come to its final phase.
+// Ended reports whether a pod has reached its final phase.
 func Ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }

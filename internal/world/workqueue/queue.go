@@ -1,6 +1,6 @@
-// Package workqueue is client-go's rate-limited work queue in virtual time: a key
-// is worked on by one worker at a time, is queued once however often it is
-// added, and is retried with exponential backoff. C-GEN-1, C-GEN-2
+// Package workqueue is client-go's rate-limited work queue in virtual time. One worker at a time
+// handles a key, the key is queued once however often it is added, and it is retried with
+// exponential backoff. C-GEN-1, C-GEN-2
 package workqueue
 
 import (
@@ -13,9 +13,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Options of a queue. FirstDelay and MaxDelay bound the delay of a key that
-// fails: FirstDelay, then doubling. With RetriesPerSecond all keys together are
-// retried at most so often on average, and Burst at once.
+// Options of a queue. FirstDelay and MaxDelay bound the delay of a key that fails: FirstDelay, then
+// doubling. With RetriesPerSecond all keys together have at most that rate of retries on average,
+// and at most Burst at once.
 type Options struct {
 	Workers              int
 	FirstDelay, MaxDelay time.Duration
@@ -39,18 +39,18 @@ func Workers(n int) Options {
 }
 
 // Rest is the error of a handler that requests its key again after a specific delay. The key's
-// failures are kept, unless they are forgotten.
+// failures still count, unless they are forgotten.
 type Rest struct {
 	Why    string
 	For    time.Duration
 	Forget bool
-	// Idle marks housekeeping that repeats for ever: it keeps no run busy.
+	// Idle marks housekeeping that repeats for ever and keeps no run busy.
 	Idle bool
 }
 
 func (r Rest) Error() string { return r.Why }
 
-// Queue hands keys to a handler, on processes of its own.
+// Queue passes keys to a handler, on separate processes.
 type Queue[K comparable] struct {
 	opts     Options
 	name     string
@@ -58,13 +58,13 @@ type Queue[K comparable] struct {
 	handle   func(*kernel.Process, K) error
 	next     string // the description of a worker between keys
 	waiting  []K
-	taken    int         // how many of those that wait were taken out
+	taken    int         // number of waiting keys that were removed
 	places   map[K]place // of keys that are not at rest
 	failures map[K]int
 	later    map[K]time.Duration // when a delayed key is due
 	onDelay  func()
 	running  int
-	bucket   *rate.Limiter // of all retries; nil before the first, and for no limit
+	bucket   *rate.Limiter // of all retries; nil before the first one, and without a limit
 }
 
 // place is the state of a key in the queue.
@@ -83,14 +83,14 @@ func New[K comparable](name string, o Options, spawn func(string, func(*kernel.P
 	return &Queue[K]{opts: o, name: name, spawn: spawn, handle: handle}
 }
 
-// open readies a queue for its first key: many never get one.
+// open prepares a queue for its first key, because many queues never get one.
 func (q *Queue[K]) open() {
 	if q.places == nil {
 		q.places, q.next = map[K]place{}, "take the next key of "+q.name
 	}
 }
 
-// put makes a map for its first key: few fail.
+// put creates a map for its first key, because few keys fail.
 func put[K comparable, V any](in *map[K]V, key K, value V) {
 	if *in == nil {
 		*in = map[K]V{}
@@ -155,8 +155,8 @@ func (q *Queue[K]) failed(p *kernel.Process, key K, err error) {
 	q.addAfter(key, rest.For, rest.Idle)
 }
 
-// take returns the key that has waited longest. A queue that it leaves empty begins at the
-// beginning again: most hold a few keys for a moment, and that ever so often.
+// take returns the key that has waited longest. An emptied queue reuses its memory from the start,
+// because most queues briefly hold a few keys, again and again.
 func (q *Queue[K]) take() K {
 	key := q.waiting[q.taken]
 	q.taken++
@@ -197,7 +197,7 @@ func (q *Queue[K]) retry(p *kernel.Process, key K) {
 	q.AddAfter(key, delay)
 }
 
-// AddAfter queues a key once d has passed. Of several pending delays for one key only the one that
+// AddAfter queues a key once d has passed. If a key has several pending delays, only the one that
 // ends first counts.
 func (q *Queue[K]) AddAfter(key K, d time.Duration) { q.addAfter(key, d, false) }
 
@@ -232,8 +232,7 @@ func (q *Queue[K]) addAfter(key K, d time.Duration, idle bool) {
 // OnDelay registers f to be called when a key begins to wait for a delay.
 func (q *Queue[K]) OnDelay(f func()) { q.onDelay = f }
 
-// Delayed returns the keys that wait for a delay, with the ends of the delays; callers must not
-// modify it.
+// Delayed returns the delayed keys with the ends of their delays. Callers must not modify it.
 func (q *Queue[K]) Delayed() map[K]time.Duration { return q.later }
 
 // Failures returns the number of consecutive failures of the key.

@@ -89,7 +89,7 @@ func TestAHandlerCanAskForARestOfItsOwn(t *testing.T) { // C-RES-21
 	assert.Equal(t, []string{"0s a", "1s a", "6s a", "8s a"}, d.log, "a rest neither counts as a failure nor forgets one")
 }
 
-// C-GEN-1: a key waits for its own backoff, and all together for ten retries a second
+// C-GEN-1: a key waits for its own backoff. All keys together are limited to ten retries a second
 // after the first hundred.
 func TestRetriesOfManyKeysAreSpread(t *testing.T) {
 	d := newDesk(t, workqueue.Default, func(*kernel.Process, string) error { return errors.New("not yet") })

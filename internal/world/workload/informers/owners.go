@@ -1,4 +1,4 @@
-// Package informers has the informers of the controllers of replicated pods and of services.
+// Package informers provides the informers of the controllers of replicated pods and of services.
 package informers
 
 import (
