@@ -1,5 +1,5 @@
-// Package fakecontroller lists the programs of the control plane. Each controller and each
-// sidecar has a folder of its own.
+// Package fakecontroller lists the programs of the control plane. Each controller and each sidecar
+// has its own folder.
 package fakecontroller
 
 import (
@@ -17,14 +17,14 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// The names under which sidecars call a driver and write to the API.
+// The names of the sidecars as callers of a driver and writers of the API.
 const (
 	Provisioner   = provisioner.Name
 	Attacher      = attacher.Caller
 	Resizer       = resizer.Caller
 	Snapshotter   = snapshotter.Caller
 	HealthMonitor = healthmonitor.Caller
-	// ClusterRegistrar makes the CSIDriver object of its driver, in old clusters.
+	// ClusterRegistrar creates the CSIDriver object of its driver, in old clusters.
 	ClusterRegistrar = clusterregistrar.Name
 )
 
@@ -43,8 +43,8 @@ type (
 	SidecarFlags = sidecar.Flags
 )
 
-// Sidecars are the sidecars of a driver with their flags, under the names of the programs. Code
-// that handles all of them goes through this list.
+// Sidecars holds the sidecars of a driver with their flags, under the names of the programs. Code
+// for all sidecars uses this list.
 type Sidecars struct {
 	Provisioner   provisioner.Options   `json:"csi-provisioner,omitzero" doc:"Flags of csi-provisioner."`
 	Attacher      attacher.Options      `json:"csi-attacher,omitzero" doc:"Flags of csi-attacher."`
@@ -60,7 +60,7 @@ type Sidecars struct {
 	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
 }
 
-// OfController returns the sidecars beside a controller plugin, in the order in which they start.
+// OfController returns the sidecars beside a controller plugin, in the order of their start.
 func (s Sidecars) OfController() []sidecar.Sidecar {
 	all := []sidecar.Sidecar{s.Provisioner, s.Attacher, s.Resizer, s.Snapshotter, s.HealthMonitor}
 	if s.ClusterRegistrar != nil {
@@ -75,7 +75,7 @@ type Mistaken struct {
 	Mistakes []sidecar.Mistake
 }
 
-// Mistakes are the flags that cannot be in a cluster of that version.
+// Mistakes returns the flags that are invalid in a cluster of that version.
 func (s Sidecars) Mistakes(v version.Version) (found []Mistaken) {
 	for _, program := range s.OfController() {
 		found = append(found, Mistaken{program.Name(), program.Mistakes()})
@@ -97,7 +97,7 @@ func Names() (names []string) {
 	return append(names, registrar.Program, livenessprobe.Name)
 }
 
-// Callers are the names under which sidecars call drivers.
+// Callers returns the names under which sidecars call drivers.
 func Callers() []string {
 	callers := Names()
 	callers[slices.Index(callers, registrar.Program)] = registrar.Name

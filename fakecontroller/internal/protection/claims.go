@@ -90,7 +90,7 @@ func (c *Claims) sync(p *kernel.Process, key store.Key) error {
 	return writeFinalizers(p, c.Component, pvc, volume.WithoutFinalizers(pvc.Finalizers, ClaimFinalizer))
 }
 
-// inUse asks the cache first and then, as the cache may be old, the API. C-PVCP-3
+// inUse looks at the cache first. The cache may be old, so it then reads the API. C-PVCP-3
 func (c *Claims) inUse(p *kernel.Process, pvc *corev1.PersistentVolumeClaim) bool {
 	users := store.KeyOf(pvc).String()
 	if anyUses(store.Indexed[*corev1.Pod](c.Cache, kind.PodsByClaim, users), pvc) {
@@ -109,8 +109,8 @@ func anyUses(pods iter.Seq[*corev1.Pod], pvc *corev1.PersistentVolumeClaim) bool
 	return false
 }
 
-// uses reports whether a pod keeps a claim from being deleted: once it has a
-// node, for as long as it exists. C-PVCP-2
+// uses reports whether a pod prevents the deletion of a claim: it does from its scheduling until it
+// no longer exists. C-PVCP-2
 func uses(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	if pod.Spec.NodeName == "" {
 		return false
@@ -131,7 +131,7 @@ func shutDown(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
 }
 
-// writeFinalizers replaces the whole object; a conflict is tried again. C-PVP-2
+// writeFinalizers replaces the whole object and retries after a conflict. C-PVP-2
 func writeFinalizers[T store.Object](p *kernel.Process, c *component.Component, obj T, finalizers []string) error {
 	changed := store.Fork(obj)
 	changed.SetFinalizers(finalizers)

@@ -122,7 +122,7 @@ func TestFinalizersAreGivenAgain(t *testing.T) {
 	assert.Equal(t, []string{"kubernetes.io/vac-protection"}, class.Finalizers)
 }
 
-// C-PVCP-3: a pod that the controller's cache does not show yet keeps the claim.
+// C-PVCP-3: a pod that is not in the controller's cache yet still protects the claim.
 func TestPodsAreListedLiveBeforeAClaimIsRemoved(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "list pods"})
 	claim := testcluster.Create(w, aClaim())
@@ -231,7 +231,7 @@ func TestAnAttributesClassIsKeptWhileItIsNamed(t *testing.T) {
 	}
 }
 
-// C-VACP-1: a volume keeps it, too, until it has another one.
+// C-VACP-1: a volume with a class protects the class until the volume has another one.
 func TestAnAttributesClassIsKeptWhileAVolumeHasIt(t *testing.T) {
 	w := newWorld(t)
 	gold := testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: "gold"}, DriverName: "d", Parameters: map[string]string{"iops": "900"}})

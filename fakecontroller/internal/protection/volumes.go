@@ -36,8 +36,8 @@ func StartVolumes(w *component.World) *Volumes {
 	return c
 }
 
-// sync gives a volume its finalizer, or takes it off a volume that is being
-// deleted and not bound. C-PVP-1
+// sync adds the finalizer to a volume. If the volume is being deleted and not bound, it removes the
+// finalizer. C-PVP-1
 func (c *Volumes) sync(p *kernel.Process, key store.Key) error {
 	pv, ok := component.Cached[*corev1.PersistentVolume](c.Component, key)
 	switch {

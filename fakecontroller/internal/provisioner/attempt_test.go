@@ -56,7 +56,7 @@ func (w *world) messages(reason string) []string {
 	return all
 }
 
-// C-PROV-1: a hundred claims are worked on at once, each call has 10 s.
+// C-PROV-1: up to a hundred claims are processed at once, and each call has a timeout of 10 s.
 func TestAHundredVolumesAreMadeAtOnce(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -70,7 +70,7 @@ func TestAHundredVolumesAreMadeAtOnce(t *testing.T) {
 	assert.Len(t, w.callTimes(createCall), 103)
 }
 
-// C-PROV-2: the provisioner is another one at each start. The driver has the last word.
+// C-PROV-2: the provisioner has a new identity at each start. The driver has the last word.
 func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	const key = "storage.kubernetes.io/csiProvisionerIdentity"
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
@@ -92,8 +92,8 @@ func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	assert.Equal(t, "mine", signature("d"))
 }
 
-// C-PROV-4: if the API rejects the object of a volume, the volume is kept, and the write is
-// repeated; an object from another writer is accepted.
+// C-PROV-4: if the API rejects the PersistentVolume, the volume is kept, and the write is repeated.
+// An object that another client wrote is accepted.
 func TestAVolumeIsKeptIfItsObjectIsRejected(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{ImmediateTopology: new(false)})
 	w.class("stub")
@@ -114,7 +114,7 @@ func TestAVolumeIsKeptIfItsObjectIsRejected(t *testing.T) {
 	assert.Empty(t, w.messages("ProvisioningFailed"))
 }
 
-// volumeOf makes an object of the name that the claim's volume has.
+// volumeOf makes a PersistentVolume with the name of the claim's volume.
 func (w *world) volumeOf(pvc *corev1.PersistentVolumeClaim) {
 	testcluster.Create(w, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pvc-" + string(pvc.UID)}, Spec: corev1.PersistentVolumeSpec{
 		Capacity: pvc.Spec.Resources.Requests, AccessModes: pvc.Spec.AccessModes,
@@ -138,7 +138,7 @@ func TestTheReporterOfProvisioning(t *testing.T) {
 	assert.Equal(t, "external-provisioner", sources["Assuming an external populator will provision the volume"])
 }
 
-// C-PROV-10, C-PROV-11, C-PROV-12, C-PV-42: the claims for which a driver is called.
+// C-PROV-10, C-PROV-11, C-PROV-12, C-PV-42: the claims that lead to a call of the driver.
 func TestWhichClaimsAreProvisioned(t *testing.T) {
 	const asks, beta, migrated = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner", "pv.kubernetes.io/migrated-to"
 	const node = "volume.kubernetes.io/selected-node"
@@ -242,7 +242,7 @@ type defect struct {
 	tells  string
 }
 
-// C-PROV-20: of two mistakes the one that is checked first is reported.
+// C-PROV-20: if there are two mistakes, the first check reports its own.
 func TestTheOrderOfChecks(t *testing.T) {
 	defects := []defect{
 		{name: "a snapshot of a wrong group", claim: func(pvc *corev1.PersistentVolumeClaim) {
@@ -306,8 +306,9 @@ func TestTheOrderOfChecks(t *testing.T) {
 	}
 }
 
-// C-PROV-20, C-PROV-62: a volume that the driver may be making is remembered, even if a later
-// attempt fails before it reaches the driver. It is forgotten when the attempt is over for good.
+// C-PROV-20, C-PROV-62: the provisioner remembers a volume that the driver may be creating. A later
+// attempt that fails before the call does not change this. It forgets the volume after a final
+// result.
 func TestWhichMistakesEndAnAttempt(t *testing.T) {
 	replaceClass := func(parameters map[string]string) func(*world) {
 		return func(w *world) {
@@ -372,8 +373,8 @@ func (w *world) attributes(name, driver string) {
 	testcluster.Create(w, &storagev1.VolumeAttributesClass{ObjectMeta: metav1.ObjectMeta{Name: name}, DriverName: driver, Parameters: map[string]string{"iops": "1"}})
 }
 
-// removeAttributes removes the finalizers of a deleted class at once, as the protection controller
-// does.
+// removeAttributes removes the finalizers of a deleted class at once. In a cluster the protection
+// controller does it.
 func (w *world) removeAttributes(name string) {
 	key := store.Key{Name: name}
 	_, err := store.Modify(w.Store, key, func(c *storagev1.VolumeAttributesClass) { c.Finalizers = nil })
@@ -435,7 +436,7 @@ func TestADriverWithoutTopologyGetsNoNodes(t *testing.T) {
 	assert.Nil(t, w.volumes()[0].Spec.NodeAffinity)
 }
 
-// C-PROV-34: as long as the driver may be working on the volume it gets the same request.
+// C-PROV-34: the driver gets the same request as long as it may be working on the volume.
 func TestTheTopologyOfAnAttemptIsKept(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{})
 	w.node("node-a")
@@ -474,8 +475,8 @@ func TestTheProvisionerDoesNotBind(t *testing.T) {
 	assert.Equal(t, map[string]bool{"persistentvolume-controller": true}, writers)
 }
 
-// C-PROV-63: the node of a claim stays chosen until the driver has said for good that it
-// cannot make the volume there.
+// C-PROV-63: a claim keeps its selected node until the driver has returned a final error for this
+// node.
 func TestAClaimIsNotRescheduledWhileTheDriverMayBeWorking(t *testing.T) {
 	const node = "volume.kubernetes.io/selected-node"
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{StrictTopology: true})
@@ -497,7 +498,7 @@ func TestAClaimIsNotRescheduledWhileTheDriverMayBeWorking(t *testing.T) {
 	assert.Contains(t, w.messages("FailedScheduling"), `running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "c"`)
 }
 
-// C-PROV-75: a volume that is held by others is deleted by the driver once.
+// C-PROV-75: the driver gets one DeleteVolume for a volume with finalizers of others.
 func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -520,9 +521,10 @@ func TestAVolumeHeldByOthersIsDeletedOnce(t *testing.T) {
 	assert.Len(t, w.callTimes(deleteCall), 1)
 }
 
-// The provisioner deletes a volume again for each Released version with the finalizer that its late
-// cache delivers: the version that the PV controller left, the one with a deletionTimestamp, and
-// the one without the finalizer of the PV protection controller. C-PROV-72
+// The provisioner deletes a volume again for each Released version that has its finalizer. Its late
+// cache delivers three: the version that the PV controller wrote, the version with a
+// deletionTimestamp, and the version without the finalizer of the PV protection controller.
+// C-PROV-72
 func TestALateCacheRepeatsDeleteVolumeForEachVersionOfTheVolume(t *testing.T) {
 	seen := map[int]bool{}
 	for seed := range uint64(60) {

@@ -37,7 +37,7 @@ const (
 type offer struct{ segment, class string }
 
 // capacities publishes the driver's free capacity in CSIStorageCapacity objects. It works while the
-// CSIDriver object enables storage capacity, as a deployment turns on both together.
+// CSIDriver object has storageCapacity true: deployments set the two together.
 type capacities struct {
 	*Provisioner
 	offers map[offer]term
@@ -59,8 +59,8 @@ func (c *Provisioner) startCapacities() {
 	})
 }
 
-// follow keeps the offers in step with nodes, classes and the CSIDriver object, and restores
-// objects that others have changed or deleted. C-PROV-92
+// follow updates the offers when nodes, classes or the CSIDriver object change. It restores objects
+// that others have changed or deleted. C-PROV-92
 func (k *capacities) follow(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](k.Component, p)
 	csiNodes := component.Watch[*storagev1.CSINode](k.Component, p)
@@ -83,7 +83,7 @@ func (k *capacities) follow(p *kernel.Process) {
 	}
 }
 
-// drain counts the changes that matter; without matters all do.
+// drain counts the relevant changes; a nil filter means that all are relevant.
 func drain[T store.Object](w *store.Watcher[T], matters func(store.Event[T]) bool) int {
 	n := 0
 	for e, ok := w.Next(); ok; e, ok = w.Next() {
@@ -102,8 +102,8 @@ func (k *capacities) own(c *storagev1.CSIStorageCapacity) bool {
 	return c.Labels[driverLabel] == k.driver && c.Labels[managerLabel] == k.manager()
 }
 
-// manager is the value of the label by which each node's provisioner finds its own objects. The
-// value of a label has at most 63 characters: of a longer name the middle is a hash.
+// manager is the label value by which the provisioner of a node finds its own objects. A label
+// value has at most 63 characters, so the middle of a longer name is replaced by a hash.
 func (k *capacities) manager() string {
 	node := k.options.Node
 	name := managerName + "-" + node
@@ -126,8 +126,8 @@ func offerOf(c *storagev1.CSIStorageCapacity) offer {
 	return offer{segmentText(termOf(c.NodeTopology.MatchLabels)), c.StorageClassName}
 }
 
-// isAmiss reports whether an event leaves an offer without an object or with several, or an object
-// without an offer. C-PROV-93
+// isAmiss reports whether an event leaves an offer with no object or with several, or an object
+// with no offer. C-PROV-93
 func (k *capacities) isAmiss(e store.Event[*storagev1.CSIStorageCapacity]) bool {
 	o := offerOf(e.Object)
 	_, made := k.offers[o]
@@ -148,7 +148,7 @@ func segmentText(t term) string {
 	return b.String()
 }
 
-// revise queues new offers, and those that no longer exist.
+// revise queues new offers and obsolete ones.
 func (k *capacities) revise() {
 	now := k.current()
 	for _, o := range slices.Concat(sortedOffers(k.offers), sortedOffers(now)) {
@@ -184,14 +184,14 @@ func (k *capacities) current() map[offer]term {
 	return offers
 }
 
-// reachable returns the segments of the nodes that run the driver; a driver without topology has
-// one segment, which matches all nodes. C-PROV-92
+// reachable returns the segments of the nodes that run the driver. A driver without topology has
+// one segment, and it matches all nodes. C-PROV-92
 func (k *capacities) reachable() []term {
 	if !k.promises.Serves("VOLUME_ACCESSIBILITY_CONSTRAINTS") {
 		return []term{nil}
 	}
 	var segments []term
-	if k.local != nil { // the driver of one node has exactly one segment
+	if k.local != nil { // the driver of a single node has exactly one segment
 		return []term{termOf(k.local.node.Labels)}
 	}
 	for csiNode := range store.List[*storagev1.CSINode](k.Cache, "") {
@@ -207,7 +207,7 @@ func (k *capacities) reachable() []term {
 	return distinct(segments)
 }
 
-// refresh has the driver asked again about some offers.
+// refresh requests the capacity of some offers from the driver again.
 func (k *capacities) refresh(concerns func(offer) bool) {
 	if k == nil {
 		return
@@ -219,8 +219,8 @@ func (k *capacities) refresh(concerns func(offer) bool) {
 	}
 }
 
-// refreshFor requests the capacity again after a volume was created or deleted: in the segments of
-// its affinity, or of its class if it has no affinity. C-PROV-91
+// refreshFor requests the capacity again after the creation or deletion of a volume. It uses the
+// segments of the volume's affinity, or those of its class if the volume has no affinity. C-PROV-91
 func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
 	if k == nil {
 		return
@@ -240,8 +240,8 @@ func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
 	k.refresh(func(o offer) bool { return touched[o.segment] })
 }
 
-// sync creates or updates the object of an offer that exists, and deletes the objects of an offer
-// that no longer exists. C-PROV-92
+// sync creates or updates the object of a current offer, and deletes the objects of an obsolete
+// one. C-PROV-92
 func (k *capacities) sync(p *kernel.Process, o offer) error {
 	published := k.publishedFor(o)
 	segment, made := k.offers[o]

@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// newCapacityWorld has a driver with a pool of 64Mi on each of two nodes.
+// newCapacityWorld makes two nodes with a driver that has a pool of 64Mi on each.
 func newCapacityWorld(t *testing.T, o mock.Options, publishes bool) *world {
 	o.GetCapacity, o.CapacityBytes = true, 64<<20
 	w := newWorld(t, kernel.Options{}, o, provisioner.Options{})
@@ -112,7 +112,7 @@ func TestCapacityIsNotPublishedForADriverThatDoesNotAskForIt(t *testing.T) {
 	assert.Empty(t, w.callTimes("Controller/GetCapacity"))
 }
 
-// C-SCHED-6, C-SCHED-10: a pod waits for room and goes where it is.
+// C-SCHED-6, C-SCHED-10: a pod waits until there is capacity, and goes to a node that has it.
 // conformance: csimock-capacity-check-too-small, csimock-capacity-check-enough
 func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)

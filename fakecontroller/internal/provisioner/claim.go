@@ -21,8 +21,7 @@ type claim = *corev1.PersistentVolumeClaim
 // errStop ends the work on a claim without a retry.
 var errStop = errors.New("nothing more to provision for this claim")
 
-// asked reports whether this driver has to provision a claim, as far as the claim itself shows.
-// C-PROV-10
+// asked reports whether this driver has to provision a claim. It looks at the claim only. C-PROV-10
 func (c *Provisioner) asked(pvc claim) bool {
 	if pvc.Spec.VolumeName != "" {
 		return false
@@ -37,7 +36,7 @@ func (c *Provisioner) asked(pvc claim) bool {
 	return name == c.driver || name == c.plugin && name != ""
 }
 
-// syncClaim provisions a volume if the claim needs one, and remembers the volumes that the driver
+// syncClaim provisions a volume if the claim needs one. It remembers the volumes that the driver
 // may still be working on. C-PROV-13, C-PROV-62
 func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	pvc := c.claimByUID(uid)
@@ -67,8 +66,8 @@ func (c *Provisioner) syncClaim(p *kernel.Process, uid types.UID) error {
 	return err
 }
 
-// claimByUID returns the claim as the informer last delivered it, or as it was when the last
-// attempt on it ended without a final result.
+// claimByUID returns the claim from the informer. If the last attempt had no final result, it
+// returns the claim of that attempt.
 func (c *Provisioner) claimByUID(uid types.UID) claim {
 	if pvc, ok := c.known[uid]; ok {
 		return pvc
@@ -91,7 +90,7 @@ func waitsForNode(pvc claim, class *storagev1.StorageClass) bool {
 	return delayed && pvc.Annotations[storagevolume.AnnSelectedNode] == ""
 }
 
-// provisionClaim makes one attempt. C-PROV-11, C-PROV-12
+// provisionClaim attempts to provision a claim once. C-PROV-11, C-PROV-12
 func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (state, error) {
 	name := volumeName(pvc)
 	if _, exists := component.Cached[*corev1.PersistentVolume](c.Component, store.Key{Name: name}); exists {
@@ -119,8 +118,8 @@ func (c *Provisioner) provisionClaim(p *kernel.Process, pvc claim, class *storag
 	return finished, nil
 }
 
-// failed reports an attempt that failed, and has the scheduler choose another
-// node where that may help. C-PROV-15, C-PROV-61
+// failed reports a failed attempt. If another node may help, it makes the scheduler choose one.
+// C-PROV-15, C-PROV-61
 func (c *Provisioner) failed(p *kernel.Process, pvc claim, class *storagev1.StorageClass, r result) (state, error) {
 	message := r.err.Error()
 	if r.infeasible && c.options.Version.Has(sidecar.InfeasibleClaims) {

@@ -16,7 +16,7 @@ import (
 // cleanupTries bounds the attempts to delete a volume that does not fit the request.
 const cleanupTries = 5
 
-// createVolume has the driver make the volume of a claim and describes it as a
+// createVolume makes the driver create the volume of a claim, and returns the volume as a
 // PersistentVolume.
 func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (*corev1.PersistentVolume, result) {
 	switch owned, err := c.owns(p, pvc, class); {
@@ -49,7 +49,7 @@ func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev
 	c.forgetTopology(pvc, result{state: finished})
 	c.releaseSnapshot(p, pvc)
 	pv := c.persistentVolume(pvc, class, plan, volume)
-	if class != translated { // C-PROV-50: the API knows it as in-tree
+	if class != translated { // C-PROV-50: its PersistentVolume has an in-tree source
 		if pv, err = migration.InTree(pv); err != nil {
 			return nil, result{state: finished, err: err}
 		}
@@ -57,16 +57,16 @@ func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev
 	return pv, result{}
 }
 
-// forgetTopology lets the next attempt choose anew, once the driver is known not
-// to be working on the last one. C-PROV-34
+// forgetTopology lets the next attempt choose a new topology, because the driver is not working on
+// the last one. C-PROV-34
 func (c *Provisioner) forgetTopology(pvc claim, r result) {
 	if r.state == finished || r.state == reschedule {
 		delete(c.topologies, pvc.UID)
 	}
 }
 
-// refuse deletes a volume that does not fit the request. The claim's next attempt makes it again.
-// C-PROV-45
+// refuse deletes a volume that does not fit the request. The next attempt for the claim creates it
+// again. C-PROV-45
 func (c *Provisioner) refuse(p *kernel.Process, plan plan, volume *csi.Volume, why error) result {
 	request := &csi.DeleteVolumeRequest{VolumeId: volume.GetVolumeId(), Secrets: plan.request.GetSecrets()}
 	var err error

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// isOld reports whether the sidecar is from the time before CSINodes.
+// isOld reports whether the sidecar is from a release before CSINodes.
 func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
 
 // csiNode returns a node's list of its drivers. The sidecar ignores whether they are available.
@@ -50,7 +50,7 @@ func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 	}
 }
 
-// nodes returns the nodes of the cluster; with node deployment, only its own node.
+// nodes returns the nodes of the cluster. With node deployment it returns only its own node.
 func (c *Provisioner) nodes() iter.Seq[*corev1.Node] {
 	if c.local != nil {
 		return slices.Values([]*corev1.Node{c.local.node})
@@ -65,8 +65,8 @@ func (c *Provisioner) node(name string) (*corev1.Node, bool) {
 	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 }
 
-// degraded is the result for a claim if its selected node has no topology: a volume without, unless
-// the class requires one. L-PROV-3, L-PROV-4
+// degraded is the result for a claim with a selected node that has no topology. The volume has no
+// topology either; if the class requires one, the result is an error. L-PROV-3, L-PROV-4
 func (c *Provisioner) degraded(class *storagev1.StorageClass, failure result) result {
 	if len(class.AllowedTopologies) == 0 {
 		return result{}

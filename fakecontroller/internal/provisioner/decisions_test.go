@@ -170,7 +170,7 @@ func TestWhichVolumesAreDeleted(t *testing.T) {
 	})))
 }
 
-// Releases before 5.0 have no finalizer, and skip a volume that is being deleted. C-PROV-71,
+// Releases before 5.0 have no finalizer, and they skip a volume that is being deleted. C-PROV-71,
 // C-PROV-72 [kubernetes-csi/external-provisioner#546]
 func TestOldReleasesDoNotHonorTheReclaimPolicy(t *testing.T) {
 	pv := &corev1.PersistentVolume{

@@ -36,8 +36,7 @@ func (c *Provisioner) concerns(pv persistentVolume) bool {
 	return pv.Spec.CSI != nil && pv.Spec.CSI.Driver == c.driver
 }
 
-// syncVolume keeps the finalizer of a volume right and deletes the volume when
-// it is released.
+// syncVolume updates the finalizer of a volume and deletes a released volume.
 func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	pv, ok := component.Cached[persistentVolume](c.Component, store.Key{Name: name})
 	if !ok {
@@ -62,10 +61,10 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	return c.removeObject(p, pv)
 }
 
-// patchTime is the time in which the provisioner sees that a new volume is to be retained and makes
-// the patch, and the API server merges it. The volume controller, which starts at the same change
-// and writes a prepared status, was first in every run on a real cluster: the volume is Bound, then
-// loses the finalizer.
+// patchTime is the time from a new volume with the policy Retain to the merged patch of the
+// provisioner. The volume controller starts at the same change and writes a status that it has
+// prepared. On a real cluster it was first in every run: the volume becomes Bound, then loses the
+// finalizer.
 const patchTime = time.Millisecond
 
 // keepFinalizer: C-PROV-71
@@ -107,7 +106,7 @@ func (c *Provisioner) shouldDelete(pv persistentVolume) bool {
 		(pv.DeletionTimestamp == nil || c.options.honorsPolicy() && hasFinalizer(pv))
 }
 
-// deleteVolume asks the driver to delete a volume without attachments. C-PROV-73
+// deleteVolume calls DeleteVolume for a volume without attachments. C-PROV-73
 func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error {
 	pv, err := migration.PV(pv)
 	if err != nil {

@@ -62,8 +62,8 @@ func TestFailedCallsAreRepeatedWithBackoff(t *testing.T) {
 	assert.Empty(t, w.volumes())
 }
 
-// Trace kk3, facts 27, 55 and 56. The deletion of the claim causes one more call at once; the next
-// steps depend on the code. C-PROV-13, C-PROV-14
+// Trace kk3, facts 27, 55 and 56. The deletion of the claim causes one more call at once. After
+// that, the error code decides. C-PROV-13, C-PROV-14
 func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 	for _, c := range []struct {
 		code      codes.Code
@@ -97,8 +97,8 @@ func TestClaimDeletedWhileCreateVolumeFails(t *testing.T) {
 	}
 }
 
-// Trace aa9, facts 45 and 46: the provisioner gives up after 10 s and calls again 1 s later, or at
-// once if the claim was deleted meanwhile.
+// Trace aa9, facts 45 and 46: the provisioner stops waiting after 10 s. It calls again 1 s later,
+// or at once if the claim was deleted meanwhile.
 func TestHungCreateVolumeIsGivenUpAndRepeated(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -236,7 +236,7 @@ func TestSecretsAndFileSystemOfTheClass(t *testing.T) {
 	}
 }
 
-// The safety of a lifecycle does not depend on the order of events or on the age of the caches.
+// The invariants of a lifecycle hold for every order of events and every age of the caches.
 func TestLifecycleInManyInterleavings(t *testing.T) {
 	for seed := range uint64(30) {
 		w := newWorld(t, kernel.Options{Strategy: &shuffled{state: seed + 1}}, mock.Options{Topology: true}, provisioner.Options{})
@@ -266,7 +266,7 @@ func TestLifecycleInManyInterleavings(t *testing.T) {
 	}
 }
 
-// shuffled makes one choice in four at random.
+// shuffled makes a random choice in one of four cases.
 type shuffled struct{ state uint64 }
 
 func (s *shuffled) Choose(c kernel.Choice) int {

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// grantKind is the kind by which a namespace lets others refer to its objects. The cluster's users
-// define it.
+// grantKind is the kind that lets other namespaces refer to the objects of a namespace. The
+// cluster's users define it.
 var grantKind = schema.GroupVersionKind{
 	Group: "gateway.networking.k8s.io", Version: "v1beta1", Kind: "ReferenceGrant",
 }
@@ -49,8 +49,8 @@ func (g *referenceGrant) allows(namespace string, source dataSource) bool {
 	})
 }
 
-// checkGrants returns an error unless a ReferenceGrant in the source's namespace lets the claim
-// refer to the source. C-PROV-42
+// checkGrants returns an error unless a ReferenceGrant in the source's namespace lets the claim use
+// the source. C-PROV-42
 func (c *Provisioner) checkGrants(pvc claim, source dataSource) error {
 	if res, defined := c.Store.ResourceFor(grantKind); defined {
 		for found := range c.Cache.ListObjects(res, source.key.Namespace) {
@@ -65,11 +65,11 @@ func (c *Provisioner) checkGrants(pvc claim, source dataSource) error {
 	return fmt.Errorf("accessing %s of %s dataSource from %s isn't allowed", source.key, source.kind, store.KeyOf(pvc))
 }
 
-// grantPoll is the interval at which the definition of grants is looked for.
+// grantPoll is the interval between checks for the definition of grants.
 const grantPoll = 5 * time.Second
 
-// awaitGrants waits until the kind of grants is defined: the informer of a kind that does not exist
-// never syncs, and no claim is worked on before. C-PROV-42
+// awaitGrants waits until the kind of grants is defined. An informer of a kind without a definition
+// never syncs, and no claim is processed before. C-PROV-42
 func (c *Provisioner) awaitGrants(p *kernel.Process) {
 	for c.options.CrossNamespaceVolumeDataSource {
 		if _, defined := c.Store.ResourceFor(grantKind); defined {

@@ -17,14 +17,13 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// nodeDeployment is the provisioner of one node, beside the node's plugin: it makes and deletes the
-// volumes of that node. It knows only its own node of the cluster, as the driver describes it.
-// C-PROV-6
+// nodeDeployment is the provisioner of one node, beside the node's plugin. It creates and deletes
+// the volumes of this node. It uses only its own node, as the driver describes it. C-PROV-6
 type nodeDeployment struct {
 	node     *corev1.Node
 	csiNode  *storagev1.CSINode
-	topology bool              // the driver gave one
-	attempts map[types.UID]int // to take a claim, since any node took it
+	topology bool              // nil if the driver returned none
+	attempts map[types.UID]int // to take a claim, since the last change of its owner
 }
 
 // errElsewhere ends the deletion of a volume that another node made.
@@ -33,7 +32,7 @@ var errElsewhere = errors.New("PV was not provisioned on this node")
 // resync is the interval at which the informer delivers unchanged claims again. C-PROV-3
 const resync = 15 * time.Minute
 
-// meetNode asks the driver about the node. C-PROV-6
+// meetNode requests the node's description from the driver. C-PROV-6
 func (c *Provisioner) meetNode(p *kernel.Process) {
 	answer, err := csi.NewNodeClient(c.conn(p)).NodeGetInfo(context.Background(), &csi.NodeGetInfoRequest{})
 	if err != nil {
@@ -52,7 +51,7 @@ func (c *Provisioner) meetNode(p *kernel.Process) {
 	c.Go("resync", c.resyncClaims)
 }
 
-// resyncClaims processes claims again that no node took for lack of capacity.
+// resyncClaims processes the claims again that no node took because of missing capacity.
 func (c *Provisioner) resyncClaims(p *kernel.Process) {
 	for {
 		p.Idle(resync)
@@ -62,7 +61,7 @@ func (c *Provisioner) resyncClaims(p *kernel.Process) {
 	}
 }
 
-// made reports whether the volume is the node's own. C-PROV-81
+// made reports whether this node created the volume. C-PROV-81
 func (n *nodeDeployment) made(pv persistentVolume) (bool, error) {
 	if !n.topology || pv.Spec.NodeAffinity == nil || pv.Spec.NodeAffinity.Required == nil {
 		return true, nil

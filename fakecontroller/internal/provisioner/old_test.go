@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// L-PROV-1..5, L-SKEW-3: the sidecar of Kubernetes 1.13 makes a volume without a topology where the
-// CSINodeInfo is missing, unless the class asks for a topology and the claim has a node.
+// L-PROV-1..5, L-SKEW-3: the sidecar of Kubernetes 1.13 creates a volume without topology if the
+// CSINodeInfo is missing. It fails if the class requires a topology and the claim has a node.
 func TestTopologyInTheTimeOfCSINodeInfos(t *testing.T) {
 	info := func(keys ...string) *legacy.CSINodeInfo {
 		return &legacy.CSINodeInfo{

@@ -10,8 +10,7 @@ import (
 
 // Options are the program's flags. C-PROV-1
 type Options struct {
-	// Driver is the name that calls to the driver are recorded under until the
-	// driver has given its own.
+	// Driver names the driver in recorded calls until the driver has returned its own name.
 	Driver string `json:"-"`
 	// Node is the node of the plugin, with NodeDeployment; otherwise empty.
 	Node string `json:"-"`
@@ -27,9 +26,8 @@ type Options struct {
 	// volume that failed is tried again. Default 1 s and 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// ExtraCreateMetadata adds the names of claim and volume to the parameters of
-	// CreateVolume. Default: true, as nearly all deployments of drivers have it; the program's
-	// own default is false.
+	// ExtraCreateMetadata adds the names of claim and volume to the parameters of CreateVolume.
+	// Default: true, the setting of nearly all deployments; the program's own default is false.
 	ExtraCreateMetadata *bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true, or as the profile says."`
 	// StrictTopology requests only the selected node's segment.
 	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: request only the selected node's topology; default false."`
@@ -38,28 +36,27 @@ type Options struct {
 	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: request the cluster's topology if no node is selected; default true."`
 	// DefaultFSType is used when the class names none. Default none.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
-	// ControllerPublishReadOnly makes volumes of claims with only ReadOnlyMany read-only.
+	// ControllerPublishReadOnly makes a volume read-only if ReadOnlyMany is the only access mode of
+	// its claim.
 	ControllerPublishReadOnly bool `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
 	// KubeAPICapacityQPS and KubeAPICapacityBurst are KubeAPIQPS and KubeAPIBurst of the
 	// client that writes CSIStorageCapacities. Default: 1 and 5.
 	KubeAPICapacityQPS   sidecar.Rate `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
 	KubeAPICapacityBurst uint         `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
-	// CapacityPollInterval is the interval at which the driver's capacity is requested again.
-	// Default 1 min. C-PROV-91
+	// CapacityPollInterval is the interval between requests for the driver's capacity. Default 1
+	// min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
 	// NodeDeployment runs one provisioner beside the plugin of each node, for the volumes of that
-	// node, and none beside the controller plugin. The plugins of nodes serve the Controller
+	// node. There is none beside the controller plugin. The plugins of nodes serve the Controller
 	// service then, too. Default: false.
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
-	// NodeDeploymentImmediateBinding lets nodes take claims of classes with immediate binding.
-	// Default: true.
+	// NodeDeploymentImmediateBinding lets nodes take claims with immediate binding. Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
-	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay bound the time for which a node leaves
+	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay limit the time for which a node leaves
 	// such a claim to other nodes. Default: 20 s and 60 s.
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
 	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
-	// CrossNamespaceVolumeDataSource makes volumes of sources in other namespaces. Default: false.
-	// C-PROV-42
+	// CrossNamespaceVolumeDataSource allows sources in other namespaces. Default: false. C-PROV-42
 	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"The feature gate CrossNamespaceVolumeDataSource is on: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
 	// HonorPVReclaimPolicy and VolumeAttributesClass are feature gates. Default: as in the release.
 	HonorPVReclaimPolicy  *bool `json:"honorPVReclaimPolicy,omitempty" doc:"The feature gate HonorPVReclaimPolicy: a volume that is deleted before its claim is deleted at the storage, too; default true since 5.0."`
@@ -72,7 +69,7 @@ func (o Options) honorsPolicy() bool {
 	return o.Version.Gate(o.HonorPVReclaimPolicy, sidecar.HonorsReclaimPolicy)
 }
 
-// Workers bounds the claims, and the volumes, in work at once.
+// Workers limits the number of claims, and of volumes, that are processed at once.
 const Workers = 100
 
 // The delays of --node-deployment. C-PROV-80
@@ -81,8 +78,8 @@ const (
 	maxDelay  = time.Minute
 )
 
-// infeasibleDelay is the time until a claim that the driver called infeasible is tried again,
-// independent of the retry intervals. C-PROV-15
+// infeasibleDelay is the time until a claim is retried after an infeasible result. It does not
+// depend on the retry intervals. C-PROV-15
 const infeasibleDelay = 5 * time.Minute
 
 func (o Options) withDefaults() Options {

@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// owns reports whether a claim is the node's to provision. If no node has taken a claim of
-// immediate binding, the node tries to take it, and processes it again when it observes its own
+// owns reports whether a claim is the node's to provision. If no node has taken a claim with
+// immediate binding, the node tries to take it. It processes the claim again when it sees its own
 // annotation. C-PROV-80
 func (c *Provisioner) owns(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (bool, error) {
 	if c.local == nil {
@@ -45,8 +45,8 @@ func (c *Provisioner) owns(p *kernel.Process, pvc claim, class *storagev1.Storag
 	return false, nil
 }
 
-// becomeOwner writes the node into the claim, unless another one was faster or its driver has no
-// room. A conflict makes it try again, more slowly. C-PROV-80
+// becomeOwner writes the node into the claim, unless another node was faster or the driver has no
+// capacity. After a conflict it tries again, with a longer delay. C-PROV-80
 func (c *Provisioner) becomeOwner(p *kernel.Process, pvc claim, class *storagev1.StorageClass) error {
 	for {
 		current, err := c.awaitOwner(p, pvc)
@@ -70,7 +70,7 @@ func (c *Provisioner) becomeOwner(p *kernel.Process, pvc claim, class *storagev1
 }
 
 // awaitOwner waits for the node's turn and returns the current claim; nil if another node has taken
-// it. It looks at the claim now and then, and not all the time.
+// it. It reads the claim at intervals.
 func (c *Provisioner) awaitOwner(p *kernel.Process, pvc claim) (claim, error) {
 	began, poll := p.Elapsed(), max(c.options.NodeDeploymentBaseDelay/100, 10*time.Millisecond)
 	until := began + c.turn(p, pvc.UID)
@@ -98,8 +98,8 @@ func (c *Provisioner) awaitOwner(p *kernel.Process, pvc claim) (claim, error) {
 	}
 }
 
-// turn returns the time for which a node leaves a claim to other nodes: it grows with every
-// attempt, and chance shortens it.
+// turn returns the time for which a node leaves a claim to other nodes. It grows with every attempt
+// and has a random part.
 func (c *Provisioner) turn(p *kernel.Process, uid types.UID) time.Duration {
 	base, delay := c.options.NodeDeploymentBaseDelay, c.options.NodeDeploymentBaseDelay
 	for range c.local.attempts[uid] {
@@ -111,7 +111,7 @@ func (c *Provisioner) turn(p *kernel.Process, uid types.UID) time.Duration {
 	return max(0, min(delay, c.options.NodeDeploymentMaxDelay)-early)
 }
 
-// fits asks the driver whether it has room for the claim's volume on the node. C-PROV-80
+// fits reports whether the driver has capacity for the claim's volume on the node. C-PROV-80
 func (c *Provisioner) fits(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (bool, error) {
 	size := pvc.Spec.Resources.Requests[corev1.ResourceStorage]
 	if size.Value() == 0 {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Annotations of a PersistentVolume that say which secrets its driver needs.
+// Annotations of a PersistentVolume that name the secrets of the driver.
 const (
 	annDeletionSecretName      = "volume.kubernetes.io/provisioner-deletion-secret-name"
 	annDeletionSecretNamespace = "volume.kubernetes.io/provisioner-deletion-secret-namespace"
@@ -110,14 +110,14 @@ func claimRef(pvc claim) *corev1.ObjectReference {
 	}
 }
 
-// unsavedVolume is a volume that is not in the API yet, and its claim.
+// unsavedVolume is a volume without its object in the API, and its claim.
 type unsavedVolume struct {
 	volume *corev1.PersistentVolume
 	claim  claim
 }
 
-// keep saves a PersistentVolume, in the background if the first write fails: a new volume is never
-// deleted because its object is missing. C-PROV-4
+// keep saves a PersistentVolume. If the first write fails, it repeats the write in the background:
+// a new volume is never deleted because its object is missing. C-PROV-4
 func (c *Provisioner) keep(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) {
 	c.toSave[pv.Name] = unsavedVolume{pv, pvc}
 	if err := c.save(p, pv.Name); err != nil {
@@ -131,7 +131,7 @@ func (c *Provisioner) save(p *kernel.Process, name string) error {
 		return fmt.Errorf("save volume %s: %w", name, err)
 	}
 	delete(c.toSave, name)
-	// The event's claim is looked up in the store: a deleted claim gets no event. (trace aa9)
+	// The claim of the event is read from the store: a deleted claim gets no event. (trace aa9)
 	if known, ok := store.Get[claim](c.Cache, store.KeyOf(u.claim)); ok && known.UID == u.claim.UID {
 		c.event(known, corev1.EventTypeNormal, "ProvisioningSucceeded", "Successfully provisioned volume %s", name)
 	}

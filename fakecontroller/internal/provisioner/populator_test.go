@@ -16,9 +16,9 @@ import (
 )
 
 // C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. The
-// populator has the provisioner make a volume for a claim of its own, the prime claim, and then
-// points that volume to the claim that names the source. The prime becomes Lost and is deleted, the
-// volume stays.
+// populator creates a claim of its own, the prime claim, and the provisioner creates its volume.
+// Then the populator binds this volume to the claim with the source. The prime becomes Lost and is
+// deleted, the volume stays.
 func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 	for says, class := range map[string]string{"at once": "stub", "when there is a consumer": "later"} {
 		t.Run(says, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 	}
 }
 
-// C-PROV-42: a source in another namespace needs a feature gate that is alpha and off.
-// The API drops it, and the claim gets an empty volume.
+// C-PROV-42: a source in another namespace needs an alpha feature gate that is off by default. The
+// API drops the field, and the claim gets an empty volume.
 func TestASourceInAnotherNamespaceIsDropped(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 	w.class("stub")

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// The parameters of a class that are for the provisioner, not for the driver.
+// The parameters of a class that the provisioner uses itself and does not pass on.
 const (
 	prefix        = "csi.storage.k8s.io/"
 	fsTypeKey     = prefix + "fstype"
@@ -34,13 +34,13 @@ const (
 type plan struct {
 	request *csi.CreateVolumeRequest
 	fsType  string
-	node    string // selected by the scheduler; empty if it selected none
+	node    string // selected by the scheduler; empty without a selection
 	secrets secretRefs
 	vac     string
 }
 
-// prepare builds the request of a claim. The order of its checks decides the result of an attempt
-// that fails. C-PROV-20
+// prepare builds the request of a claim. The order of its checks decides which error a failed
+// attempt has. C-PROV-20
 func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (plan, result) {
 	fail := func(s state, err error) (plan, result) { return plan{}, result{state: s, err: err} }
 	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: c.attributesClass(pvc)}
@@ -139,7 +139,7 @@ func (c *Provisioner) volumeCapabilities(pvc claim, class *storagev1.StorageClas
 	return list, nil
 }
 
-// fsType returns the file system for which the class asks. C-PROV-24
+// fsType returns the file system that the class requests. C-PROV-24
 func fsType(parameters map[string]string, otherwise string) (string, error) {
 	found := ""
 	count := 0
@@ -158,7 +158,7 @@ func fsType(parameters map[string]string, otherwise string) (string, error) {
 	return found, nil
 }
 
-// driverParameters returns the parameters without those for the provisioner. C-PROV-24
+// driverParameters returns the parameters without the provisioner's own. C-PROV-24
 func driverParameters(parameters map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(parameters)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// The finalizers that keep a source while a volume is made from it.
+// The finalizers that protect a source while a volume is created from it.
 const (
 	cloneFinalizer    = "provisioner.storage.kubernetes.io/cloning-protection"
 	snapshotFinalizer = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection"
@@ -37,8 +37,8 @@ func (c *Provisioner) protectClaim(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// releaseClaim frees a claim that is being deleted, once no claim waits for a
-// clone of it. Until then it is looked at again. C-PROV-43
+// releaseClaim releases a claim that is being deleted when no other claim is a clone in progress of
+// it. Until then it checks again at intervals. C-PROV-43
 func (c *Provisioner) releaseClaim(p *kernel.Process, key store.Key) error {
 	source, ok := component.Cached[claim](c.Component, key)
 	if !ok || !slices.Contains(source.Finalizers, cloneFinalizer) {
@@ -74,8 +74,8 @@ func (c *Provisioner) protectSnapshot(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// releaseSnapshot frees the snapshot that a claim's volume was made from. If it fails, the sweep
-// frees it. C-PROV-44
+// releaseSnapshot frees the snapshot that a claim's volume was made from. If this fails, the sweep
+// releases it. C-PROV-44
 func (c *Provisioner) releaseSnapshot(p *kernel.Process, pvc claim) {
 	from := pvc.Spec.DataSource
 	if from == nil || from.Kind != snapshotKind {
@@ -93,8 +93,7 @@ func (c *Provisioner) freeSnapshot(p *kernel.Process, snap *snapshotv1.VolumeSna
 	_, _ = component.Update(p, c.Component, freed)
 }
 
-// sweepPeriod is the interval of the search for snapshots from which no volume is being made any
-// more.
+// sweepPeriod is the interval of the search for protected snapshots without a volume in progress.
 const sweepPeriod = 5 * time.Minute
 
 // sweepSnapshots: C-PROV-44

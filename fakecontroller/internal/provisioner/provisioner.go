@@ -1,6 +1,6 @@
-// Package provisioner is the in-process equivalent of the external-provisioner
-// sidecar: it calls the driver to create volumes for claims, writes a
-// PersistentVolume for each, and calls the driver to delete the released ones.
+// Package provisioner is the in-process equivalent of the external-provisioner sidecar. It calls
+// the driver to create volumes for claims, writes a PersistentVolume for each, and calls the driver
+// to delete released volumes.
 package provisioner
 
 import (
@@ -33,7 +33,7 @@ type Provisioner struct {
 	plugin   string // the in-tree plugin that the driver replaces; empty for none
 	promises sidecar.Driver
 	identity string // of this start of the program; becomes a volume attribute. C-PROV-2
-	source   string // of the events about claims and volumes. C-PROV-5
+	source   string // for the events of claims and volumes. C-PROV-5
 
 	claims  *workqueue.Queue[types.UID]
 	volumes *workqueue.Queue[string]
@@ -41,18 +41,17 @@ type Provisioner struct {
 	// Claims that are being deleted and may be cloned: C-PROV-43.
 	sources *workqueue.Queue[store.Key]
 
-	known      map[types.UID]claim // claims to provision, as the informer last delivered it
+	known      map[types.UID]claim // claims to provision, from the last event of the informer
 	inProgress map[types.UID]claim // C-PROV-13
 	infeasible slowSet
 	topologies map[types.UID]*chosenTopology
-	segments   map[string][]term // of all nodes, by topology keys; kept until a node changes
+	segments   map[string][]term // of all nodes, by topology keys; valid until a node changes
 	toSave     map[string]unsavedVolume
-	capacities *capacities     // nil unless the driver reports its capacity
-	local      *nodeDeployment // nil unless it is of one node
+	capacities *capacities     // nil if the driver does not report its capacity
+	local      *nodeDeployment // nil without node deployment
 }
 
-// Start runs a csi-provisioner for one driver. It has no memory of the unfinished work of an
-// earlier run. C-PROV-13
+// Start runs a csi-provisioner for one driver. It keeps nothing from an earlier run. C-PROV-13
 func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
 		c := newProvisioner(w, wire, o)
@@ -88,7 +87,7 @@ func newProvisioner(w *component.World, wire *wire.Wire, o Options) *Provisioner
 	return c
 }
 
-// run gets to know the driver, then follows claims, volumes and nodes.
+// run requests the driver's properties, then follows claims, volumes and nodes.
 func (c *Provisioner) run(p *kernel.Process) {
 	c.promises = c.life.Connect(p, c.wire, c.site(), sidecar.Patience{Probe: c.options.Timeout, Answer: c.options.Timeout})
 	c.driver = c.promises.Name
@@ -125,8 +124,8 @@ func (c *Provisioner) run(p *kernel.Process) {
 	take(p)
 }
 
-// nameItself makes the values that the real program draws at random a function of the time of its
-// start. C-PROV-2, C-PROV-5
+// nameItself derives the identity from the start time. The real program draws random values.
+// C-PROV-2, C-PROV-5
 func (c *Provisioner) nameItself() {
 	now := c.Kernel.Now().UnixMilli()
 	h := fnv.New64a()
@@ -140,7 +139,7 @@ func (c *Provisioner) nameItself() {
 }
 
 // claimChanged queues a claim that may need a volume. A deleted claim is not queued: either it is
-// in progress and its retry will follow, or no work is left. C-PROV-13, C-PROV-14
+// in progress and will be retried, or nothing is left to do. C-PROV-13, C-PROV-14
 func (c *Provisioner) claimChanged(e store.Event[claim]) {
 	pvc := e.Object
 	if e.Type != store.Deleted && pvc.DeletionTimestamp != nil && c.promises.Can("CLONE_VOLUME") {

@@ -5,15 +5,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// state is the state that an attempt leaves behind. C-PROV-20, C-PROV-60
+// state is the result of an attempt. C-PROV-20, C-PROV-60
 type state string
 
 const (
 	// finished: the driver is not working on the volume.
 	finished state = "finished"
-	// inBackground: the driver may still be working on it, or have finished.
+	// inBackground: the driver may still be working on it, or may have finished.
 	inBackground state = "in background"
-	// noChange: the driver was not called; the earlier state still holds.
+	// noChange: the driver was not called; the earlier state is still valid.
 	noChange state = "no change"
 	// reschedule: finished, and another node may succeed.
 	reschedule state = "reschedule"
@@ -26,8 +26,8 @@ type result struct {
 	infeasible bool
 }
 
-// resultOf sorts an error of CreateVolume. mayReschedule says that the driver
-// has topology and a node was chosen. C-PROV-60
+// resultOf classifies an error of CreateVolume. mayReschedule is true if the driver has topology
+// and a node was selected. C-PROV-60
 func resultOf(err error, mayReschedule bool) result {
 	s, ok := status.FromError(err)
 	if !ok {

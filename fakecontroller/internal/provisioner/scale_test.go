@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The life of a volume, with pod, costs the same however many others there are.
+// The lifecycle of a volume with a pod has the same cost for any number of other volumes.
 func BenchmarkVolumeLife(b *testing.B) {
 	for _, others := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(others, " volumes"), func(b *testing.B) {

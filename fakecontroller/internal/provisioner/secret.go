@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The kinds of secret that a class can name, and where each goes. C-PROV-25
+// The kinds of secrets in a class, and the place of each in a volume. C-PROV-25
 const (
 	provisionerSecret       = "provisioner"
 	controllerPublishSecret = "controller-publish"
@@ -81,8 +81,8 @@ func secretsOf(parameters map[string]string, volume string, pvc claim) (secretRe
 	return refs, nil
 }
 
-// resolve is the reference of one kind, nil if the class names none. pvc may be nil after the claim
-// was deleted.
+// resolve returns the reference of one kind; nil if the class has none. pvc may be nil after the
+// deletion of the claim.
 func (k secretKind) resolve(parameters map[string]string, volume string, pvc claim) (*corev1.SecretReference, error) {
 	name, named, err := single(parameters, k.nameKeys())
 	if err != nil {

@@ -16,10 +16,11 @@ var _ sidecar.Sidecar = Options{}
 // Name is the program's.
 func (Options) Name() string { return Name }
 
-// RunsBeside: csi-provisioner runs beside every driver with a controller plugin.
+// RunsBeside is true for every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
-// OnNodes: with --node-deployment it runs beside the plugins of the nodes. C-PROV-6
+// OnNodes is true with --node-deployment: csi-provisioner then runs beside the node plugins.
+// C-PROV-6
 func (o Options) OnNodes() bool { return o.NodeDeployment }
 
 // Lock is the name of its Lease. C-LIB-5

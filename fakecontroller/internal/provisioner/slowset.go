@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// slowSet holds the claims that the driver called infeasible, each with its
-// class: a new class ends the rest early. C-LIB-8, C-PROV-15
+// slowSet holds the claims with an infeasible result, each with its class. A new class ends the
+// delay early. C-LIB-8, C-PROV-15
 type slowSet map[types.UID]infeasibleClaim
 
 type infeasibleClaim struct {
@@ -15,7 +15,7 @@ type infeasibleClaim struct {
 	since time.Duration
 }
 
-// add does not prolong the rest of a claim that is in the set.
+// add does not prolong the delay of a claim that is in the set.
 func (s slowSet) add(claim, class types.UID, now time.Duration) {
 	if !s.contains(claim, class, now) {
 		s[claim] = infeasibleClaim{class, now}

@@ -58,9 +58,8 @@ func deref(s *string) string {
 	return *s
 }
 
-// sourceFor finds the initial content of the claim's volume and protects it while the driver works.
-// Sources of other kinds are for populators: they are not provisioned here.
-// C-PROV-20, C-PROV-42
+// sourceFor finds the source of the claim's volume and protects it while the driver works. Claims
+// with sources of other kinds are left to populators. C-PROV-20, C-PROV-42
 func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
 	from, err := c.dataSourceOf(pvc)
 	if err == nil && from.kind != "" && from.key.Namespace != pvc.Namespace {
@@ -78,7 +77,7 @@ func (c *Provisioner) sourceFor(pvc claim) (dataSource, result) {
 	return from, result{}
 }
 
-// contentSource returns the source in the form of the driver's request, nil without one.
+// contentSource returns the source for the driver's request; nil without a source.
 func (c *Provisioner) contentSource(p *kernel.Process, pvc claim, class *storagev1.StorageClass, from dataSource) (*csi.VolumeContentSource, error) {
 	var content *csi.VolumeContentSource
 	var err error
@@ -180,8 +179,8 @@ func (c *Provisioner) snapshotSource(p *kernel.Process, pvc claim, class *storag
 	}}, nil
 }
 
-// mayChangeMode is the error of a claim that reads a block device as a file system, or the other
-// way round, unless an annotation of the content allows it. C-SNAP-22
+// mayChangeMode returns an error if a claim and its source have different volume modes, unless an
+// annotation of the content allows it. C-SNAP-22
 func mayChangeMode(pvc claim, content *snapshotv1.VolumeSnapshotContent) error {
 	was, is := content.Spec.SourceVolumeMode, pvc.Spec.VolumeMode
 	if was == nil || is == nil || *was == *is {

@@ -26,7 +26,7 @@ const (
 	snapshotFinalizer = "provisioner.storage.kubernetes.io/volumesnapshot-as-source-protection"
 )
 
-// from makes a claim of 16Mi that starts with the content of a source.
+// from makes a claim of 16Mi with a source.
 func (w *world) from(name, group, kind, source string, change ...func(*corev1.PersistentVolumeClaim)) *corev1.PersistentVolumeClaim {
 	pvc := &corev1.PersistentVolumeClaim{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -46,8 +46,7 @@ func (w *world) from(name, group, kind, source string, change ...func(*corev1.Pe
 	return testcluster.Create(w, pvc)
 }
 
-// snapshot makes a snapshot that is ready, of a volume that the driver has, and its
-// content.
+// snapshot makes a ready snapshot and its content, of a volume that the driver has.
 func (w *world) snapshot(name, handle string, change ...func(*snapshotv1.VolumeSnapshot, *snapshotv1.VolumeSnapshotContent)) {
 	snap := &snapshotv1.VolumeSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -81,7 +80,7 @@ func (w *world) snapshot(name, handle string, change ...func(*snapshotv1.VolumeS
 	require.NoError(w.T, err)
 }
 
-// cut has the driver make snapshot snap-0001 of the volume of a claim.
+// cut makes the driver create snapshot snap-0001 of a claim's volume.
 func (w *world) cut(claim string) {
 	bound, _ := get[*corev1.PersistentVolumeClaim](w, "default", claim)
 	pv, _ := get[*corev1.PersistentVolume](w, "", bound.Spec.VolumeName)
@@ -287,7 +286,7 @@ func TestADriverThatDoesNotCloneOrRestoreIsNotAsked(t *testing.T) {
 	assert.Contains(t, events, "ProvisioningFailed CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported")
 }
 
-// C-PROV-42: a source that is neither claim nor snapshot is left to its populator.
+// C-PROV-42: the provisioner leaves a claim alone if its source is neither a claim nor a snapshot.
 func TestASourceOfAnotherKindIsLeftToItsPopulator(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -313,7 +312,7 @@ func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 	assert.Len(t, w.driver.Volumes(), 1)
 }
 
-// C-PROV-44: the sweep frees snapshots that a crashed provisioner has left protected.
+// C-PROV-44: the sweep releases snapshots that a provisioner protected before it crashed.
 func TestAnUnusedSnapshotSourceIsReleased(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Snapshot: true}, provisioner.Options{})
 	w.snapshot("daily", "snap-0001", func(s *snapshotv1.VolumeSnapshot, _ *snapshotv1.VolumeSnapshotContent) {

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// term is one topology segment: its labels, sorted by key.
+// term is one topology segment: labels in the order of their keys.
 type term []label
 
 type label struct{ key, value string }
@@ -25,7 +25,7 @@ func termOf(labels map[string]string) term {
 	return t
 }
 
-// segmentOf returns the labels with these keys; false if one is missing.
+// segmentOf returns the labels with these keys, and false if one is missing.
 func segmentOf(labels map[string]string, keys []string) (term, bool) {
 	segment := map[string]string{}
 	for _, key := range keys {
@@ -38,7 +38,7 @@ func segmentOf(labels map[string]string, keys []string) (term, bool) {
 	return termOf(segment), true
 }
 
-// within reports whether all labels of t are in the segment.
+// within reports whether the segment has all labels of t.
 func (t term) within(segment term) bool {
 	for _, l := range t {
 		if !slices.Contains(segment, l) {
@@ -54,7 +54,7 @@ func compareTerms(a, b term) int {
 	}))
 }
 
-// distinct sorts terms by length, key and value, and keeps one of each. C-PROV-33
+// distinct sorts terms by length, key and value, and removes duplicates. C-PROV-33
 func distinct(terms []term) []term {
 	slices.SortFunc(terms, compareTerms)
 	return slices.CompactFunc(terms, func(a, b term) bool { return compareTerms(a, b) == 0 })
@@ -83,13 +83,13 @@ func flatten(allowed []corev1.TopologySelectorTerm) []term {
 	return distinct(terms)
 }
 
-// startingAt rotates terms so that the one at i leads.
+// startingAt rotates terms so that term i is first.
 func startingAt(terms []term, i int) []term {
 	return append(slices.Clone(terms[i:]), terms[:i]...)
 }
 
-// spread chooses the leading term by the claim's name, so that the claims of a
-// StatefulSet go round all segments. C-PROV-32
+// spread chooses the first term by the claim's name, so that the claims of a StatefulSet use all
+// segments in turn. C-PROV-32
 func spread(claimName string, n int) int {
 	hashed, index := claimName, uint32(0)
 	if dash := strings.LastIndexByte(claimName, '-'); dash >= 0 {
@@ -116,8 +116,7 @@ func topologies(terms []term) []*csi.Topology {
 	return list
 }
 
-// affinityOf restricts a volume to the nodes on which the driver says that it is accessible.
-// C-PROV-33
+// affinityOf restricts a volume to the nodes with its accessible topology. C-PROV-33
 func affinityOf(accessible []*csi.Topology) *corev1.VolumeNodeAffinity {
 	if len(accessible) == 0 {
 		return nil

@@ -17,14 +17,14 @@ import (
 )
 
 // chosenTopology is the topology that a claim's first attempt has chosen. Later attempts use it
-// again, so that the driver gets the same request. C-PROV-34
+// again, so the driver gets the same request. C-PROV-34
 type chosenTopology struct {
 	keys      []string
 	selected  term // segment of the selected node
 	requisite []term
 }
 
-// topologyFor returns the topology from which the volume of a claim has to be accessible.
+// topologyFor returns the topology requirement for the volume of a claim.
 func (c *Provisioner) topologyFor(pvc claim, class *storagev1.StorageClass, node string) (*csi.TopologyRequirement, result) {
 	chosen, ok := c.topologies[pvc.UID]
 	if !ok {
@@ -52,8 +52,8 @@ func (c *Provisioner) topologyFor(pvc claim, class *storagev1.StorageClass, node
 	return requirement, result{}
 }
 
-// lookUpNode finds the selected node's segment. Without its CSINode another node
-// has to be found. C-PROV-31
+// lookUpNode finds the selected node's segment. Without its CSINode the scheduler has to select
+// another node. C-PROV-31
 func (c *Provisioner) lookUpNode(chosen *chosenTopology, name string) result {
 	wrap := func(err error) error { return fmt.Errorf("error generating accessibility requirements: %w", err) }
 	if chosen.keys == nil {
@@ -87,7 +87,7 @@ func topologyKeys(node *storagev1.CSINode, driver string) []string {
 	return nil
 }
 
-// chooseRequisite leaves the requisite terms nil if no topology is to be requested. C-PROV-31,
+// chooseRequisite leaves the requisite terms nil if the request has no topology. C-PROV-31,
 // C-PROV-32
 func (c *Provisioner) chooseRequisite(chosen *chosenTopology, class *storagev1.StorageClass, node string) result {
 	fail := func(err error) result {
@@ -164,8 +164,7 @@ func (c *Provisioner) segmentsOf(keys []string) []term {
 	return found
 }
 
-// followNodes forgets the segments of the nodes when a node comes, goes or gets
-// other labels.
+// followNodes clears the cached segments when a node is added, removed or relabelled.
 func (c *Provisioner) followNodes(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
 	for {

@@ -135,8 +135,8 @@ func (w *world) node(name string) {
 		Drivers: []storagev1.CSINodeDriver{{Name: driverName, NodeID: name, TopologyKeys: []string{zoneKey}}}}})
 }
 
-// runFor lets virtual time pass.
-// told is the trace since a point as short lines: API changes, calls, events.
+// runFor advances virtual time. told returns the trace since a point as short lines: API changes,
+// calls, events.
 func (w *world) events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
 	for _, e := range w.Trace.Events() {

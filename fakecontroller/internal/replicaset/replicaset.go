@@ -1,5 +1,5 @@
-// Package replicaset is the ReplicaSet controller of the kube-controller-manager: it keeps as many
-// pods of a set as its spec requests. It does not adopt orphaned pods.
+// Package replicaset is the ReplicaSet controller of the kube-controller-manager. It keeps the
+// number of pods that the spec of a set requests. It does not adopt orphaned pods.
 package replicaset
 
 import (
@@ -53,7 +53,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, set, pods)
 }
 
-// podsOf are the pods of a set that are neither at their end nor deleted.
+// podsOf returns the pods of a set that have not ended and are not deleted.
 func (c *Controller) podsOf(set *appsv1.ReplicaSet) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {
@@ -64,7 +64,7 @@ func (c *Controller) podsOf(set *appsv1.ReplicaSet) []*corev1.Pod {
 	return pods
 }
 
-// scale makes pods that are missing, and ends those that are too many.
+// scale creates missing pods and deletes surplus ones.
 func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*corev1.Pod) error {
 	missing := int(*set.Spec.Replicas) - len(pods)
 	for range missing {
@@ -92,8 +92,7 @@ func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*co
 	return nil
 }
 
-// firstToEnd compares pods by the order in which they are ended: a pod that does less is first, and
-// of equal ones the younger.
+// firstToEnd is the order of deletion: pods that do less are first, then younger ones.
 func firstToEnd(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),

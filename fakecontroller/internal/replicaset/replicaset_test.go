@@ -73,7 +73,7 @@ func TestASetHasItsReplicas(t *testing.T) {
 	assert.ElementsMatch(t, []string{pods[1].Name, pods[2].Name}, names, "the one that is ready stays")
 }
 
-// A cache that lags behind never makes the controller act twice.
+// A late cache never makes the controller act twice.
 func TestNoPodIsMadeTwice(t *testing.T) {
 	for seed := range uint64(20) {
 		c := testcluster.New(t, kernel.NewRandom(seed+1), mock.Options{})

@@ -16,13 +16,13 @@ import (
 type features struct {
 	driver   string
 	expand   bool // in the control plane
-	nodeOnly bool // on nodes alone: the controller plugin gets no calls
+	nodeOnly bool // expansion on nodes only: the controller plugin gets no calls
 	modify   bool
 }
 
 func (f features) expands() bool { return f.expand || f.nodeOnly }
 
-// askDriver waits for the driver and requests its features; a failed request ends the sidecar.
+// askDriver waits for the driver and requests its features. A failed request ends the sidecar.
 // C-RES-2
 func (r *run) askDriver(p *kernel.Process) features {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
@@ -33,7 +33,7 @@ func (r *run) askDriver(p *kernel.Process) features {
 	return f
 }
 
-// featuresOf asks anew for each capability, as the trace registration shows.
+// featuresOf makes a new request for each capability, as the trace registration shows.
 func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err error) {
 	f = features{driver: d.Name, expand: d.Can("EXPAND_VOLUME")}
 	switch {
@@ -50,7 +50,7 @@ func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err e
 	return f, err
 }
 
-// nodeExpands asks the controller plugin, which may serve the node service, too.
+// nodeExpands queries the controller plugin, because it may serve the node service, too.
 func (r *run) nodeExpands(p *kernel.Process) bool {
 	answer, err := csi.NewNodeClient(r.conn(p)).NodeGetCapabilities(context.Background(), &csi.NodeGetCapabilitiesRequest{})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// C-LIB-9: after these codes, and after errors that are no answer of the driver, it may still be at
-// work.
+// C-LIB-9: after these codes, and after errors from outside the driver, the driver may still be
+// working.
 func TestAfterWhichErrorsTheDriverMayStillBeAtWork(t *testing.T) {
 	goesOn := map[codes.Code]bool{
 		codes.Canceled: true, codes.DeadlineExceeded: true, codes.Unavailable: true, codes.Aborted: true, codes.ResourceExhausted: true,

@@ -36,8 +36,8 @@ func attributesMatter(old, now claim) bool {
 // annResizer names the driver that expands the claim of a migrated volume. C-EXP-3
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
-// resync queues the claims again that are not in their desired state, and so cuts their backoff
-// short. It would change nothing for the other claims.
+// resync queues the claims that are not in their desired state. This ends their backoff early.
+// Other claims would not change.
 func (r *run) resync(p *kernel.Process) {
 	for {
 		p.Idle(resyncPeriod)

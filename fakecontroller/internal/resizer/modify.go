@@ -126,7 +126,7 @@ func (r *run) attributesClass(pvc claim, name string) (*storagev1.VolumeAttribut
 	return class, nil
 }
 
-// modifyTo has the driver modify and writes down how it went. C-RES-44, C-RES-45
+// modifyTo makes the driver modify the volume and records the result. C-RES-44, C-RES-45
 func (r *run) modifyTo(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume, class *storagev1.VolumeAttributesClass) error {
 	cause := r.callModify(p, pv, class)
 	if cause == nil {

@@ -20,7 +20,7 @@ import (
 
 const modifyVolume = "Controller/ControllerModifyVolume"
 
-// newModifyWorld has the classes silver, which volume v has, and gold.
+// newModifyWorld has the classes silver and gold; volume v has silver.
 func newModifyWorld(t *testing.T) *world {
 	w := newWorld(t, mock.Options{ModifyVolume: true})
 	for name, iops := range map[string]string{"silver": "100", "gold": "900"} {
@@ -106,7 +106,7 @@ func TestAttributesThatCannotBeHadRestUntilOthersAreAskedFor(t *testing.T) {
 	w.expectAttributes(attributes{Current: "gold", Volume: "gold"})
 }
 
-// C-RES-45: other final errors are retried soon, and the target may change.
+// C-RES-45: after other final errors the sidecar retries soon, and the target may change.
 func TestAFinalErrorIsRetriedAndTheTargetMayChange(t *testing.T) {
 	w := newModifyWorld(t)
 	before := len(w.Calls(modifyVolume))
@@ -124,7 +124,7 @@ func TestAFinalErrorIsRetriedAndTheTargetMayChange(t *testing.T) {
 	w.expectAttributes(attributes{Current: "silver", Volume: "silver"})
 }
 
-// C-RES-45: after a timeout the driver may still be at work, so the target stays.
+// C-RES-45: after a timeout the driver may still be working, so the target stays.
 func TestAfterATimeoutTheTargetStaysUntilTheDriverHasAnswered(t *testing.T) {
 	w := newModifyWorld(t)
 	before := len(w.Calls(modifyVolume))

@@ -18,7 +18,7 @@ const (
 	modifyVolumeError = corev1.PersistentVolumeClaimVolumeModifyVolumeError
 )
 
-// markPending writes that the class is missing, and keeps the target. C-RES-42
+// markPending records that the class is missing, and keeps the target. C-RES-42
 func (r *run) markPending(p *kernel.Process, pvc claim) error {
 	_, err := r.patchModify(p, pvc, true, func(pvc claim) { modifyStatusOf(pvc).Status = modifyPending })
 	return err
@@ -49,7 +49,7 @@ func (r *run) markModifyFailed(p *kernel.Process, pvc claim, to corev1.Persisten
 	return err
 }
 
-// markModified writes the volume first, so that the claim is never ahead of it. C-RES-44
+// markModified writes the volume before the claim, so the claim is never ahead of it. C-RES-44
 func (r *run) markModified(p *kernel.Process, pvc claim, pv persistentVolume, class string) error {
 	_, err := component.Patch(p, r.Component, store.KeyOf(pv), func(pv persistentVolume) { pv.Spec.VolumeAttributesClassName = &class })
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *run) markModified(p *kernel.Process, pvc claim, pv persistentVolume, cl
 	return err
 }
 
-// rollBack: a modification that is no longer requested is only forgotten. C-RES-41
+// rollBack forgets a modification that is no longer requested, and changes nothing. C-RES-41
 func (r *run) rollBack(p *kernel.Process, pvc claim) error {
 	if !slices.ContainsFunc(pvc.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool { return c.Type == modifyingVolume }) {
 		return nil
@@ -73,8 +73,8 @@ func (r *run) rollBack(p *kernel.Process, pvc claim) error {
 	return err
 }
 
-// patchModify patches a claim's status. If the claim must be as it was seen, a
-// change in between is a conflict.
+// patchModify patches a claim's status. With requireUnchanged, a change since the read is a
+// conflict.
 func (r *run) patchModify(p *kernel.Process, pvc claim, asSeen bool, change func(claim)) (claim, error) {
 	patched, err := component.PatchStatus(p, r.Component, store.KeyOf(pvc), func(now claim) {
 		if asSeen {
@@ -95,8 +95,8 @@ func modifyStatusOf(pvc claim) *corev1.ModifyVolumeStatus {
 	return pvc.Status.ModifyVolumeStatus
 }
 
-// setModifyCondition sets a condition to true. It keeps the time of its last
-// transition while its reason stays.
+// setModifyCondition sets a condition to true. The transition time stays the same while the reason
+// stays the same.
 func setModifyCondition(p *kernel.Process, pvc claim, kind corev1.PersistentVolumeClaimConditionType, reason, message string) {
 	now := metav1.NewTime(p.Now())
 	condition := corev1.PersistentVolumeClaimCondition{

@@ -86,7 +86,7 @@ func (r *run) expand(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 	return nil
 }
 
-// isInUse reports whether a pod that has not ended names the claim, scheduled or not.
+// isInUse reports whether a pod that has not ended uses the claim, scheduled or not.
 func (r *run) isInUse(pvc claim) bool {
 	for pod := range store.Indexed[*corev1.Pod](r.Cache, kind.PodsByClaim, store.KeyOf(pvc).String()) {
 		if pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded && names(pod, pvc.Name) {
@@ -96,7 +96,7 @@ func (r *run) isInUse(pvc claim) bool {
 	return false
 }
 
-// names leaves out claims that are made for a pod.
+// names excludes the claims of ephemeral volumes.
 func names(pod *corev1.Pod, claimName string) bool {
 	for _, v := range pod.Spec.Volumes {
 		if v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claimName {
@@ -106,7 +106,7 @@ func names(pod *corev1.Pod, claimName string) bool {
 	return false
 }
 
-// expandVolume has the driver expand and writes down how it went.
+// expandVolume makes the driver expand the volume and records the result.
 func (r *run) expandVolume(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume, size resource.Quantity) error {
 	got, onNode, err := r.callDriver(p, pv, size)
 	if err != nil {
@@ -220,8 +220,8 @@ func (r *run) forgetFormerSize(p *kernel.Process, pvc claim, pv persistentVolume
 	return nil
 }
 
-// patchVolume patches a volume and keeps the result over the cache: the driver must not get a call
-// again because the cache is late.
+// patchVolume patches a volume and stores the result in the cache. Otherwise a late cache would
+// cause a second call.
 func (r *run) patchVolume(p *kernel.Process, pv persistentVolume, change func(persistentVolume)) error {
 	patched, err := component.Patch(p, r.Component, store.KeyOf(pv), change)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package resizer is the in-process equivalent of the external-resizer sidecar. The
-// driver expands the volumes of claims that request a larger size, and modifies those
-// of claims that request other attributes. The status of a claim records the progress.
+// Package resizer is the in-process equivalent of the external-resizer sidecar. The driver expands
+// volumes when claims request a larger size, and modifies them when claims request other
+// attributes. The status of a claim records the progress.
 package resizer
 
 import (
@@ -22,8 +22,8 @@ import (
 // Caller is the sidecar's name in traces.
 const Caller = "csi-resizer"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
-// default to the defaults of the sidecar's flags. C-RES-1
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields have
+// the defaults of the sidecar's flags. C-RES-1
 type Options struct {
 	// Driver is the driver's name.
 	Driver string `json:"-"`
@@ -34,15 +34,15 @@ type Options struct {
 	Version sidecar.Release `json:"version,omitempty" example:"1.14" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each call. Default: 10 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
-	// RetryIntervalStart and RetryIntervalMax bound the backoff of a claim that failed; an
-	// infeasible claim waits for RetryIntervalMax. Defaults: 1 s, 5 min.
+	// RetryIntervalStart and RetryIntervalMax limit the backoff of a failed claim. An infeasible
+	// claim waits for RetryIntervalMax. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers bounds the number of claims in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
-	// AnnotateFsResize keeps a volume's former size in an annotation until its file system has
-	// grown. It is the feature gate of that name, which is on by default only in releases after
-	// 2.2. C-RES-3
+	// AnnotateFsResize keeps the former size of a volume in an annotation until its file system has
+	// grown. It is the feature gate of that name. It is on by default only in releases after 2.2.
+	// C-RES-3
 	AnnotateFsResize bool `json:"-"`
 	// RecoverVolumeExpansionFailure and VolumeAttributesClass are feature gates. Default: as in the
 	// release.
@@ -73,7 +73,8 @@ type (
 	persistentVolume = *corev1.PersistentVolume
 )
 
-// run is the sidecar from one start to its end. Its memory of failures ends with it. C-RES-23
+// run is one run of the sidecar, from its start to its end. Its record of failures ends with it.
+// C-RES-23
 type run struct {
 	*component.Component
 	wire     *wire.Wire

@@ -85,7 +85,7 @@ func (w *world) expect(want state) {
 	assert.Empty(w.T, cmp.Diff(want, w.state()))
 }
 
-// Trace i1 up to where the kubelet takes over: C-RES-14, C-RES-17, C-RES-18, C-RES-22, C-EXP-4
+// Trace i1 until the kubelet continues: C-RES-14, C-RES-17, C-RES-18, C-RES-22, C-EXP-4
 // conformance: unit-controller-expand-grow
 func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})
@@ -118,9 +118,9 @@ func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 	}
 }
 
-// The claim's new status queues it again. The volume's new capacity, which the
-// sidecar writes into its informer's store (patchPersistentVolume), keeps it from
-// asking the driver twice while its cache is late. C-RES-13, C-RES-22
+// The claim's new status queues it again. The sidecar writes the volume's new capacity into its
+// informer's store (patchPersistentVolume). So it does not call the driver twice while its cache is
+// late. C-RES-13, C-RES-22
 func TestALateCacheDoesNotDoubleTheCall(t *testing.T) {
 	for seed := range uint64(40) {
 		w := newWorldUnder(t, kernel.NewRandom(seed), mock.Options{
@@ -152,7 +152,7 @@ func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
 	w.expect(state{Capacity: "7Gi", Allocated: "7Gi", Volume: "7Gi"})
 }
 
-// C-RES-2: the controller plugin gets no calls for expansions that its nodes do.
+// C-RES-2: the controller plugin gets no calls for expansions on the nodes.
 func TestADriverThatExpandsOnNodesAloneIsNotAsked(t *testing.T) {
 	w := newWorld(t, mock.Options{NodeExpand: true})
 	w.ask("2Gi")
@@ -203,7 +203,7 @@ func TestAnInfeasibleSizeRestsUntilAnotherIsAskedFor(t *testing.T) {
 	}
 }
 
-// C-RES-20: an error after which the driver does nothing more lets a new size in.
+// C-RES-20: after an error that ends the driver's work, a new size is accepted.
 func TestAfterAFinalErrorTheNewSizeIsTaken(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true})
 	w.Fail("ControllerExpandVolume", codes.Internal, 0)
@@ -316,8 +316,7 @@ func TestVolumesOfOthersAreLeftAlone(t *testing.T) {
 	assert.Empty(t, w.Calls(expandVolume))
 }
 
-// C-RES-1: ten claims at once, 10 s for a call, 1 s doubling to 5 min between them, a
-// resync every 10 min.
+// C-RES-1: ten claims at once, 10 s for a call, a backoff from 1 s to 5 min, a resync every 10 min.
 func TestHowManyClaimsAreExpandedAtOnceAndHowOften(t *testing.T) {
 	var existing []mock.ExistingVolume
 	for i := range 12 {
@@ -347,7 +346,7 @@ func TestHowManyClaimsAreExpandedAtOnceAndHowOften(t *testing.T) {
 	other.ask("2Gi")
 	other.Run(15 * time.Minute)
 	assert.Equal(t, []time.Duration{
-		0, 0, // the sidecar's own change of the claim brings it back at once
+		0, 0, // the sidecar's own change of the claim queues it again at once
 		1, 5, 13, 29, 61, 125, 253, 509,
 		599, // the resync, 10 min after the start
 		809,
@@ -390,7 +389,7 @@ func TestWhichChangesOfAClaimMayConcernItsSize(t *testing.T) {
 	}
 }
 
-// C-RES-15: a new attempt and success drop the conditions of resizing, and no others.
+// C-RES-15: a new attempt and a success remove the conditions of resizing, and no others.
 func TestWhichConditionsBelongToResizing(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true})
 	tc.ChangeStatus(w.Cluster, w.claim(), func(pvc claim) {

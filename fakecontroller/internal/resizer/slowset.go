@@ -6,8 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// slowSet holds the claims that the driver called infeasible, each for a limited time after it was
-// added. C-LIB-8
+// slowSet holds the claims with an infeasible result, each for a limited time. C-LIB-8
 type slowSet struct {
 	ttl   time.Duration
 	since map[store.Key]time.Duration
@@ -22,7 +21,7 @@ func (s slowSet) add(key store.Key, now time.Duration) {
 	}
 }
 
-// rest returns the time for which a claim stays in the set; false if it is not in the set.
+// rest returns the time for which a claim stays in the set, and false if it is not in the set.
 func (s slowSet) rest(key store.Key, now time.Duration) (time.Duration, bool) {
 	since, ok := s.since[key]
 	if ok && now-since >= s.ttl {

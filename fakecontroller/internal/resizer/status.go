@@ -24,8 +24,8 @@ var resizeConditions = map[corev1.PersistentVolumeClaimConditionType]bool{
 	corev1.PersistentVolumeClaimNodeResizeError:         true,
 }
 
-// patchStatus patches a claim's status and keeps the result over the cache. If
-// the claim must be as it was seen, a change in between is a conflict.
+// patchStatus patches a claim's status and keeps the result over the cache. With requireUnchanged,
+// a change since the read is a conflict.
 func (r *run) patchStatus(p *kernel.Process, pvc claim, asSeen bool, change func(claim)) (claim, error) {
 	patched, err := component.PatchStatus(p, r.Component, store.KeyOf(pvc), func(now claim) {
 		if asSeen {
@@ -40,8 +40,8 @@ func (r *run) patchStatus(p *kernel.Process, pvc claim, asSeen bool, change func
 	return patched, nil
 }
 
-// markInProgress writes the expansion in progress into the claim, before it begins: two writers of
-// one claim conflict here. C-RES-14
+// markInProgress records the expansion in the claim before it begins. If two clients write the
+// claim, one gets a conflict. C-RES-14
 func (r *run) markInProgress(p *kernel.Process, pvc claim, size resource.Quantity, repeated bool) (claim, error) {
 	marked, err := r.patchStatus(p, pvc, true, func(pvc claim) {
 		if !r.opts.recovers() {
@@ -125,7 +125,7 @@ func setStatus(pvc claim, status corev1.ClaimResourceStatus) {
 	pvc.Status.AllocatedResourceStatuses[corev1.ResourceStorage] = status
 }
 
-// setCondition sets a condition to true, in its place if it is there already.
+// setCondition sets a condition to true. An existing condition keeps its place.
 func setCondition(p *kernel.Process, pvc claim, kind corev1.PersistentVolumeClaimConditionType, message string) {
 	condition := corev1.PersistentVolumeClaimCondition{
 		Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(p.Now()), Message: message,

@@ -15,7 +15,7 @@ type progress struct {
 	refused bool
 	// control means that the driver expands in the control plane.
 	control bool
-	// nodePending says that the claim waits for a node; older claims wait without this status.
+	// nodePending marks a claim that waits for its node. Older claims have no such status.
 	nodePending bool
 }
 
@@ -56,8 +56,8 @@ func (s progress) targetOfSmallVolume() (resource.Quantity, bool) {
 	return s.requested, true
 }
 
-// targetOfLargeVolume: the driver has done its part, but that was not written down, the node
-// refused, or a smaller size is requested now. C-RES-13
+// targetOfLargeVolume handles a volume that the driver has already expanded: the result was not
+// recorded, the node refused, or a smaller size is requested now. C-RES-13
 func (s progress) targetOfLargeVolume() (resource.Quantity, bool) {
 	switch s.status {
 	case corev1.PersistentVolumeClaimNodeResizePending, corev1.PersistentVolumeClaimNodeResizeInProgress:

@@ -17,8 +17,8 @@ const (
 	controllerInfeasible = corev1.PersistentVolumeClaimControllerResizeInfeasible
 )
 
-// The next size of an expansion, given the state of the last one. "" is none: the node must act
-// first. conformance: unit-controller-expand-grow, unit-controller-expand-same-size,
+// The next size of an expansion, by the state of the last one. "" is none: the node must act first.
+// conformance: unit-controller-expand-grow, unit-controller-expand-same-size,
 // unit-controller-expand-same-size-pending
 func TestTheNextSize(t *testing.T) {
 	for _, c := range []struct {
@@ -39,7 +39,7 @@ func TestTheNextSize(t *testing.T) {
 		{rule: "outcome unknown, nothing recorded", requested: "4Gi", volume: "1Gi", status: controllerInProgress, control: true, want: "4Gi"},
 		{rule: "refused for good: the new size", requested: "4Gi", volume: "1Gi", allocated: "8Gi", status: controllerInProgress, refused: true, control: true, want: "4Gi"},
 		{rule: "infeasible: the new size", requested: "4Gi", volume: "1Gi", allocated: "8Gi", status: controllerInfeasible, control: true, want: "4Gi"},
-		// C-RES-13: the volume is as big as the requested size, or bigger.
+		// C-RES-13: the volume has at least the requested size.
 		{rule: "node's turn", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodePending, control: true},
 		{rule: "node at work", requested: "2Gi", volume: "2Gi", allocated: "2Gi", status: nodeInProgress, control: true},
 		{rule: "node refused, the driver is called again", requested: "2Gi", volume: "4Gi", allocated: "4Gi", status: nodeInfeasible, control: true, want: "4Gi"},

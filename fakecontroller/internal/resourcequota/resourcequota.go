@@ -1,9 +1,9 @@
-// Package resourcequota is the resource quota controller of the kube-controller-manager: it writes
-// a quota's limits, and the usage in the quota's namespace, into its status. The API server counts
-// new objects when it admits them; the controller finds deleted ones, and all wrong counts.
+// Package resourcequota is the resource quota controller of the kube-controller-manager. It writes
+// the limits of a quota and the usage in its namespace into the status. The API server counts new
+// objects at admission. The controller detects deleted objects and corrects wrong counts.
 //
-// It counts claims, with their size and by their class, pods with their requests, services, and the
-// number of objects of any kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
+// It counts claims by size and class, pods by their requests, services, and the number of objects
+// of any kind. (kubernetes v1.36.3, pkg/controller/resourcequota)
 package resourcequota
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// The defaults of the real controller: the interval at which all quotas are counted anew, and the
-// number of workers.
+// The defaults of the real controller: the interval between full recounts, and the number of
+// workers.
 const (
 	period  = 5 * time.Minute
 	workers = 5
@@ -33,9 +33,9 @@ type quota = *corev1.ResourceQuota
 type Controller struct {
 	*component.Component
 	queue    *workqueue.Queue[store.Key]
-	monitors []monitor // of the kinds that some quota limits, or has limited
+	monitors []monitor // of the kinds that a quota limits, or has limited
 
-	recalculates bool // there is, or has been, a quota
+	recalculates bool // there is, or was, a quota
 }
 
 // monitor watches one kind.
@@ -52,8 +52,8 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// follow queues quotas with changed limits, and those of a namespace with a deleted object or a
-// changed claim.
+// follow queues a quota when its limits change, when an object in its namespace is deleted, and
+// when a claim changes.
 func (c *Controller) follow(p *kernel.Process) {
 	quotas := component.Watch[quota](c.Component, p)
 	var follow func(*kernel.Process)
@@ -107,9 +107,9 @@ func (c *Controller) replenish(res *store.Resource, e store.Event[store.Object])
 	}
 }
 
-// matters reports whether a change can make an object count for less: any of a claim, for
-// the real filter compares where the sizes are in memory, the end of a pod, and another type
-// of service. (pkg/quota/v1/install/update_filter.go: DefaultUpdateFilter)
+// matters reports whether a change can reduce the usage: any change of a claim (the real filter
+// compares addresses of the sizes), the end of a pod, and a new type of a service.
+// (pkg/quota/v1/install/update_filter.go: DefaultUpdateFilter)
 func (c *Controller) matters(e store.Event[store.Object]) bool {
 	switch obj := e.Object.(type) {
 	case *corev1.PersistentVolumeClaim:

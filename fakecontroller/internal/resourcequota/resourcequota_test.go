@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// world is a cluster in which the controller runs.
+// world is a cluster with the controller.
 type world struct{ *testcluster.API }
 
 func newWorld(t *testing.T) *world {
@@ -126,7 +126,7 @@ func TestQuotasAreResynced(t *testing.T) {
 	assert.Equal(t, "0/3", w.says()[claims])
 }
 
-// A pod that has ended is there still, but counts no longer.
+// A pod that has ended still exists, but does not count.
 func TestAPodThatHasEndedCountsNoLonger(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{corev1.ResourcePods: "1", "count/pods": "5"})

@@ -1,6 +1,6 @@
-// Package rootca is the root CA certificate publisher of the kube-controller-manager: every
-// namespace has a config map with the certificate that the API server's is signed with.
-// (kubernetes v1.36.3, pkg/controller/certificates/rootcacertpublisher)
+// Package rootca is the root CA certificate publisher of the kube-controller-manager. It puts a
+// config map with the CA certificate of the API server into every namespace. (kubernetes v1.36.3,
+// pkg/controller/certificates/rootcacertpublisher)
 package rootca
 
 import (
@@ -54,7 +54,7 @@ func Start(w *component.World, authority []byte) *Controller {
 	return c
 }
 
-// sync makes the config map, or mends it.
+// sync creates or repairs the config map.
 func (c *Controller) sync(p *kernel.Process, namespace string) error {
 	is, ok := component.Cached[*corev1.Namespace](c.Component, store.Key{Name: namespace})
 	if !ok || is.Status.Phase != corev1.NamespaceActive {

@@ -13,13 +13,14 @@ import (
 
 // neighbourTerm is a pod's requirement on the places of some other pods.
 type neighbourTerm struct {
-	topology   string   // the label of nodes by which pods are in one place
+	topology   string   // the node label that defines a place
 	namespaces []string // of the other pods
 	labelled   labels.Selector
 	pods       labels.Selector
 }
 
-// togetherTerms are about pods that have to be where the pod is. Preferred terms are ignored.
+// togetherTerms returns the terms for pods that must be in the same place. Preferred terms are
+// ignored.
 func togetherTerms(pod *corev1.Pod) []neighbourTerm {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAffinity == nil {
 		return nil
@@ -27,7 +28,7 @@ func togetherTerms(pod *corev1.Pod) []neighbourTerm {
 	return neighbourTerms(pod, pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
-// apartTerms are about pods that may not be where the pod is.
+// apartTerms returns the terms for pods that must not be in the same place.
 func apartTerms(pod *corev1.Pod) []neighbourTerm {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 		return nil
@@ -50,7 +51,7 @@ func neighbourTerms(pod *corev1.Pod, terms []corev1.PodAffinityTerm) []neighbour
 // selectorOf selects nothing if there is none.
 func selectorOf(s *metav1.LabelSelector) labels.Selector {
 	selector, err := metav1.LabelSelectorAsSelector(s)
-	if err != nil { // the API takes no such selector
+	if err != nil { // the API rejects such a selector
 		return labels.Nothing()
 	}
 	return selector
@@ -72,7 +73,7 @@ func (s *Scheduler) selectAll(terms []neighbourTerm, pod *corev1.Pod) bool {
 	return !slices.ContainsFunc(terms, func(t neighbourTerm) bool { return !s.selects(t, pod) })
 }
 
-// domain is a place in which nodes are: one value of one of their labels.
+// domain is a group of nodes with the same value of a label.
 type domain struct{ label, value string }
 
 // domains is a set of them.
@@ -84,12 +85,12 @@ func (d domains) add(t neighbourTerm, n *corev1.Node) {
 	}
 }
 
-// neighbourhood has the places of the pods that matter to a pod without a node.
+// neighbourhood holds the domains with pods that are relevant for a pod to schedule.
 type neighbourhood struct {
 	changes  int     // number of changes of the cluster that are counted
-	together domains // with pods that all of its terms select
-	apart    domains // with a pod that it may not be with
-	closed   domains // with a pod that may not be with it
+	together domains // with pods that match all of its terms
+	apart    domains // with a pod that it must not be with
+	closed   domains // with a pod that excludes it
 }
 
 // neighbours examines all pods on nodes, once for each state of the cluster.
@@ -98,7 +99,7 @@ func (s *Scheduler) neighbours(a *attempt) *neighbourhood {
 		return a.neighbours
 	}
 	h := &neighbourhood{changes: s.cluster.changes, together: domains{}, apart: domains{}, closed: domains{}}
-	// In any order: they go into sets.
+	// The order is irrelevant: they go into sets.
 	for _, p := range s.cluster.placed {
 		if p.node.object != nil {
 			s.count(h, a, p)
@@ -126,7 +127,7 @@ func (s *Scheduler) count(h *neighbourhood, a *attempt, p *placement) {
 	}
 }
 
-// filterNeighbours checks the requirements of pods on each other. [plugins/interpodaffinity Filter]
+// filterNeighbours checks pod affinity and anti-affinity. [plugins/interpodaffinity Filter]
 func (s *Scheduler) filterNeighbours(a *attempt, n *node) refusal {
 	if len(a.together)+len(a.apart)+s.cluster.apart == 0 {
 		return refusal{}
@@ -143,8 +144,8 @@ func (s *Scheduler) filterNeighbours(a *attempt, n *node) refusal {
 	return refusal{}
 }
 
-// isTogether reports whether the node has the pods with which a pod has to be. The first of a
-// series of pods that have to be together goes to any node with the labels.
+// isTogether reports whether the node has the pods that the affinity requires. The first pod of a
+// group with affinity to itself may use any node with the labels.
 func (s *Scheduler) isTogether(a *attempt, h *neighbourhood, n *corev1.Node) bool {
 	there := true
 	for _, t := range a.together {
@@ -156,9 +157,9 @@ func (s *Scheduler) isTogether(a *attempt, h *neighbourhood, n *corev1.Node) boo
 	return there || len(h.together) == 0 && s.selectAll(a.together, a.pod)
 }
 
-// closedTo reports whether a pod that is there already keeps the attempt's from a node.
+// closedTo reports whether an existing pod excludes the new one from a node.
 func (h *neighbourhood) closedTo(n *corev1.Node) bool {
-	// In any order: one suffices.
+	// The order is irrelevant: one match is enough.
 	for d := range h.closed {
 		if value, ok := n.Labels[d.label]; ok && value == d.value {
 			return true
@@ -167,8 +168,8 @@ func (h *neighbourhood) closedTo(n *corev1.Node) bool {
 	return false
 }
 
-// domainOf returns the domain of a node; the empty domain, which no set has, if the node lacks the
-// label.
+// domainOf returns the domain of a node. If the node lacks the label, it returns the empty domain,
+// and no set contains it.
 func domainOf(t neighbourTerm, n *corev1.Node) domain {
 	value, ok := n.Labels[t.topology]
 	if !ok {

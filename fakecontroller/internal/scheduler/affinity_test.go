@@ -38,9 +38,9 @@ func without(terms []corev1.PodAffinityTerm) func(*corev1.Pod) {
 
 func elsewhere(p *corev1.Pod) { p.Namespace = "kube-system" }
 
-// Given a pod of a driver on node b of two, when another is created that has to be beside it or may
-// not be, then it goes to the node that fits its terms and those of the existing pod: by hosts and
-// by zones, and by namespaces.
+// Given a pod of a driver on node b of two, when another pod with affinity or anti-affinity to it
+// is created, then it goes to a node that fits the terms of both pods: by hosts, by zones and by
+// namespaces.
 func TestPodsRequireNeighbours(t *testing.T) {
 	const (
 		apart  = "node(s) didn't match pod anti-affinity rules"
@@ -90,7 +90,7 @@ func TestPodsRequireNeighbours(t *testing.T) {
 	}
 }
 
-// Given a pod that waits for another one to be beside, or to be gone, when that happens, then it is
+// Given a pod that waits for the start or the end of another pod, when that happens, then it is
 // scheduled.
 func TestNeighboursBringAPodBack(t *testing.T) {
 	w := guarded(t)
@@ -117,9 +117,9 @@ func TestNeighboursBringAPodBack(t *testing.T) {
 	assert.Equal(t, "b", w.nodeOf("r"), "its neighbour has another label now")
 }
 
-// Given a pod of low priority that keeps another from the only node, when one of high priority is
-// created, then it makes room: no pod is evicted for a pod that has to be beside one that is
-// nowhere.
+// Given a pod of low priority that excludes another from the only node, when a pod of high priority
+// is created, then the first pod is evicted. No pod is evicted for a pod with affinity to a pod
+// that does not exist.
 func TestPreemptionMakesRoomFromNeighbours(t *testing.T) {
 	important := func(p *corev1.Pod) { p.Spec.PriorityClassName = "high" }
 	w := guarded(t)

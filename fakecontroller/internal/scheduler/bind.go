@@ -17,15 +17,15 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The scheduler looks at these intervals, and for this time, whether volumes are bound.
+// The interval at which the scheduler checks for bound volumes, and the time until it gives up.
 // C-SCHED-8
 const (
 	bindTimeout = 600 * time.Second
 	bindPoll    = time.Second
 )
 
-// bind assumes the pod on its node and binds it. If its volumes have to be bound first, the pod
-// does not hold up the others.
+// bind assumes the pod on its node and binds it. If its volumes have to be bound first, this
+// happens in the background.
 func (s *Scheduler) bind(p *kernel.Process, a *attempt, c choice) {
 	s.cluster.place(a.pod, c.node.name)
 	if len(a.delayed) == 0 {
@@ -59,7 +59,7 @@ func (s *Scheduler) bindPod(p *kernel.Process, a *attempt, c choice) {
 		fmt.Sprintf("Successfully assigned %s to %s", store.KeyOf(pod), c.node.name))
 }
 
-// failed gives up an assumed pod and tries it again after a while.
+// failed drops an assumed pod and retries it later.
 func (s *Scheduler) failed(p *kernel.Process, pod *corev1.Pod, err error) {
 	s.cluster.remove(pod.UID)
 	now, ok := component.Cached[*corev1.Pod](s.Component, store.KeyOf(pod))
@@ -71,8 +71,8 @@ func (s *Scheduler) failed(p *kernel.Process, pod *corev1.Pod, err error) {
 	s.loop.Wake()
 }
 
-// reserve assumes volumes bound and claims given to the node, so that no other
-// pod gets them. C-SCHED-7
+// reserve assumes the volumes as bound and the node as selected, so that no other pod gets them.
+// C-SCHED-7
 func (s *Scheduler) reserve(c choice) bindingPlan {
 	var plan bindingPlan
 	for _, b := range c.plan.static {
@@ -103,8 +103,8 @@ func (s *Scheduler) release(plan bindingPlan) {
 	}
 }
 
-// bindVolumes writes the decisions to the API and waits until PV binder and provisioner have done
-// their part. C-SCHED-8
+// bindVolumes writes the decisions to the API and waits for the PV controller and the provisioner.
+// C-SCHED-8
 func (s *Scheduler) bindVolumes(p *kernel.Process, a *attempt, node string, plan bindingPlan) error {
 	start := p.Elapsed()
 	written, err := s.writePlan(p, plan)
@@ -209,7 +209,7 @@ func (s *Scheduler) provisioned(written *corev1.PersistentVolumeClaim, n *node) 
 	return ok && fullyBound(claim), nil
 }
 
-// waitFor has a binding woken when one of its claims changes.
+// waitFor wakes a binding when one of its claims changes.
 func (s *Scheduler) waitFor(claims []store.Key, p *kernel.Process) {
 	for _, key := range claims {
 		if s.waiters[key] == nil {

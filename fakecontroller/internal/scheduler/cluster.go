@@ -18,7 +18,7 @@ const defaultMaxPods = 110
 // node is a node with the pods assigned to it.
 type node struct {
 	name   string
-	object *corev1.Node     // nil as long as the cache has only its pods or its CSINode
+	object *corev1.Node     // nil while the cache has only its pods or its CSINode
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
 	// migrated are the in-tree plugins that the node's kubelet has drivers act for. C-SCHED-3
 	migrated map[string]bool
@@ -26,12 +26,12 @@ type node struct {
 	installed map[string]bool
 	pods      map[types.UID]*placement
 	used      amounts // by the pods
-	// volumes are the volumes of its pods, by driver; nil if they have to be looked up again.
+	// volumes holds the volumes of its pods, by driver; nil if they must be computed again.
 	// C-SCHED-23
 	volumes map[string]map[string]bool
 }
 
-// placement is a pod on a node, or one that is assumed to be there.
+// placement is a pod on a node, or a pod that is assumed to be there.
 type placement struct {
 	key    store.Key
 	uid    types.UID
@@ -39,22 +39,22 @@ type placement struct {
 	apart  []neighbourTerm
 	node   *node
 	claims []store.Key // of all volumes
-	named  []store.Key // without those of generic ephemeral volumes. C-SCHED-50
+	named  []store.Key // without the claims of generic ephemeral volumes. C-SCHED-50
 	disks  []*corev1.Volume
 	asked  amounts // of resources
 }
 
-// cluster is the scheduler's view of nodes and assigned pods, kept up to date change by change.
+// cluster is the scheduler's view of nodes and assigned pods. Each change updates it.
 type cluster struct {
 	nodes      map[string]*node
 	order      []*node // nodes that exist, those with the fewest pods first, then by name
-	listed     []*node // the same, in the order in which they came
+	listed     []*node // the same, in the order of their creation
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim
-	// How many pods there are that others may not be with.
+	// The number of pods with required anti-affinity.
 	apart int
-	// changes counts those of the nodes of pods, and of the labels of pods and nodes.
+	// changes counts changes of the nodes of pods, and of the labels of pods and nodes.
 	changes int
 }
 
@@ -78,7 +78,7 @@ func compareNodes(a, b *node) int {
 	return cmp.Or(cmp.Compare(len(a.pods), len(b.pods)), cmp.Compare(a.name, b.name))
 }
 
-// moving takes a node out of the order while change alters its place.
+// moving removes a node from the order while change alters its position.
 func (c *cluster) moving(n *node, change func()) {
 	if n.object == nil {
 		change()
@@ -141,7 +141,7 @@ func (c *cluster) isPlaced(pod *corev1.Pod) bool {
 	return ok
 }
 
-// place assigns a pod to a node; a pod that is on the node already stays.
+// place assigns a pod to a node. A pod that is on this node already stays there.
 func (c *cluster) place(pod *corev1.Pod, name string) {
 	c.changes++
 	if p, ok := c.placed[pod.UID]; ok {
@@ -175,7 +175,7 @@ func (c *cluster) place(pod *corev1.Pod, name string) {
 	c.changeUse(p, func(users *ordered.Map[types.UID, *placement]) { users.Set(p.uid, p) })
 }
 
-// remove takes a pod off its node and returns its placement; nil if it had none.
+// remove removes a pod from its node and returns its placement; nil if it had none.
 func (c *cluster) remove(uid types.UID) *placement {
 	p, ok := c.placed[uid]
 	if !ok {
@@ -208,7 +208,7 @@ func (c *cluster) changeUse(p *placement, change func(users *ordered.Map[types.U
 // hasVolumes reports whether a node may have to attach volumes for the pod.
 func (p *placement) hasVolumes() bool { return len(p.claims)+len(p.disks) > 0 }
 
-// claimChanged has the volumes looked up again on the nodes where the claim is used.
+// claimChanged invalidates the volumes of the nodes that use the claim.
 func (c *cluster) claimChanged(claim store.Key) {
 	for _, p := range c.users[claim] {
 		p.Value.node.volumes = nil

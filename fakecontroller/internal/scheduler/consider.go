@@ -21,7 +21,7 @@ type attempt struct {
 	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod goes anywhere
 	together    []neighbourTerm
 	apart       []neighbourTerm
-	neighbours  *neighbourhood // nil until it is first used
+	neighbours  *neighbourhood // nil until its first use
 	claims      []store.Key
 	bound       []*corev1.PersistentVolumeClaim
 	delayed     []delayedClaim                      // the scheduler binds them or has them made
@@ -32,7 +32,7 @@ type attempt struct {
 	requests    amounts                             // of resources
 	ports       []workload.HostPort                 // of the node. C-SCHED-62
 	spreads     []spreadTerm                        // C-SCHED-61
-	spread      *spread                             // nil until it is first used
+	spread      *spread                             // nil until its first use
 }
 
 // delayedClaim is a claim with a binding that waits for the choice of a node.
@@ -103,7 +103,7 @@ func isExclusive(claim *corev1.PersistentVolumeClaim) bool {
 	return false
 }
 
-// sort adds a claim to the bound or the delayed claims; false if it is neither.
+// sort adds a claim to the bound or the delayed claims, and returns false if it is neither.
 func (s *Scheduler) sort(a *attempt, claim *corev1.PersistentVolumeClaim) bool {
 	if fullyBound(claim) {
 		a.bound = append(a.bound, claim)

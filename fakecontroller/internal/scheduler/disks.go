@@ -8,9 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// disksOf are the in-tree volumes that a pod describes itself and that concern the
-// scheduler: two pods may not have the same disk, or a driver stands in for the
-// plugin and has to attach it.
+// disksOf returns the inline in-tree volumes of a pod that are relevant for scheduling. Either two
+// pods must not share the disk, or a driver replaces the plugin and has to attach it.
 func disksOf(pod *corev1.Pod) []*corev1.Volume {
 	var disks []*corev1.Volume
 	for i := range pod.Spec.Volumes {
@@ -22,13 +21,12 @@ func disksOf(pod *corev1.Pod) []*corev1.Volume {
 	return disks
 }
 
-// diskInUse reports whether a pod on the node uses one of the attempt's disks in a way that
-// excludes another user. C-SCHED-51
+// diskInUse reports whether a pod on the node uses one of the disks exclusively. C-SCHED-51
 func diskInUse(a *attempt, n *node) bool {
 	if len(a.disks) == 0 {
 		return false
 	}
-	// In any order: one is enough.
+	// The order is irrelevant: one match is enough.
 	for _, p := range n.pods {
 		for _, used := range p.disks {
 			if slices.ContainsFunc(a.disks, func(disk *corev1.Volume) bool { return conflict(disk, used) }) {
@@ -39,8 +37,8 @@ func diskInUse(a *attempt, n *node) bool {
 	return false
 }
 
-// conflict reports whether two volumes are the same disk and one of them would write
-// to it. An EBS volume is not shared at all. C-SCHED-51
+// conflict reports whether two volumes are the same disk and one of them is writable. An EBS volume
+// is not shared at all. C-SCHED-51
 func conflict(v, w *corev1.Volume) bool {
 	switch {
 	case v.AWSElasticBlockStore != nil && w.AWSElasticBlockStore != nil:

@@ -73,8 +73,8 @@ func TestTwoPodsOfANodeDoNotShareADisk(t *testing.T) {
 }
 
 // C-SCHED-20, C-SCHED-21, C-SCHED-25: volumes of migrated plugins count for the driver that
-// replaces the plugin, even if the node does not report the migration. Volumes of vSphere and Azure
-// file are not counted.
+// replaces the plugin. This holds even if the node does not report the migration. Volumes of
+// vSphere and Azure file are not counted.
 func TestInTreeVolumesAreCountedAsThoseOfTheirDriver(t *testing.T) {
 	inTree := func(source corev1.PersistentVolumeSource) store.Object {
 		return aVolume("v", func(v *corev1.PersistentVolume) { v.Spec.PersistentVolumeSource = source })

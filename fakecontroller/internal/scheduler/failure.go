@@ -12,14 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// failure is the reason for which a pod fits on no node.
+// failure is the reason why a pod fits on no node.
 type failure struct {
 	message string
 	plugins pluginSet
 }
 
 // preFilterFailure is a failure that was found before any node was examined. The words "not found"
-// are the answer of preemption, which had no node to examine.
+// come from preemption, which had no node to examine.
 func preFilterFailure(nodes int, no refusal) failure {
 	if nodes == 0 {
 		return noNodes
@@ -32,8 +32,8 @@ func preFilterFailure(nodes int, no refusal) failure {
 
 var noNodes = failure{message: "no nodes available to schedule pods", plugins: nodeReasons}
 
-// diagnose asks every node for its reason, sums them up in the words of the real
-// scheduler, and makes room where that is possible.
+// diagnose collects the reasons of all nodes and summarizes them in the words of the real
+// scheduler. It also starts preemption if that can help.
 func (s *Scheduler) diagnose(p *kernel.Process, a *attempt) failure {
 	if len(s.cluster.order) == 0 {
 		return noNodes
@@ -56,7 +56,7 @@ func (s *Scheduler) diagnose(p *kernel.Process, a *attempt) failure {
 
 func histogram(counts map[string]int) string {
 	var lines []string
-	// In any order: the lines are sorted below.
+	// The order is irrelevant: the lines are sorted below.
 	for reason, count := range counts {
 		lines = append(lines, fmt.Sprintf("%d %s", count, reason))
 	}
@@ -64,7 +64,7 @@ func histogram(counts map[string]int) string {
 	return strings.Join(lines, ", ")
 }
 
-// unschedulable reports why a pod fits on no node and makes it wait for an event that may help.
+// unschedulable reports why a pod fits on no node. The pod then waits for an event that may help.
 func (s *Scheduler) unschedulable(p *kernel.Process, pod *corev1.Pod, why failure) {
 	s.queue.wait(store.KeyOf(pod), p.Elapsed(), why.plugins, claimsOf(pod))
 	s.tellFailure(p, pod, corev1.PodReasonUnschedulable, why.message)

@@ -18,8 +18,8 @@ type choice struct {
 	plan bindingPlan
 }
 
-// choose takes the first node that fits, those with the fewest pods first. A strategy that explores
-// may select any node that the real scheduler would have found.
+// choose returns the first feasible node, in the order of their number of pods. An exploring
+// strategy may choose any node that the real scheduler could choose.
 func (s *Scheduler) choose(a *attempt) (choice, bool) {
 	if !s.Kernel.Explores() {
 		return s.firstFitting(a, s.inQuestion(a, s.cluster.order))
@@ -74,7 +74,7 @@ func namedNode(pod *corev1.Pod) (string, bool) {
 	return "", false
 }
 
-// filter runs the plugins in their order, with the pods for which the node is kept.
+// filter runs the plugins in their order. It includes the pods that are nominated to the node.
 func (s *Scheduler) filter(a *attempt, n *node) (plan bindingPlan, no refusal) {
 	if len(s.nominations) == 0 {
 		return s.runFilters(a, n)

@@ -29,7 +29,7 @@ func (s *Scheduler) lookUpVolumes(a *attempt) {
 }
 
 // volumesOf returns the CSI volumes of claims, and the CSI equivalents of in-tree disks, by driver.
-// A claim without a volume counts as one of the driver that will make it. C-SCHED-22
+// A claim without a volume counts for the driver that will create it. C-SCHED-22
 func (s *Scheduler) volumesOf(claims []store.Key, disks []*corev1.Volume) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	count := func(driver, handle string, ok bool) {
@@ -89,10 +89,10 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 }
 
 // exceedsLimit reports whether a node cannot attach the pod's volumes as well. An attached volume
-// that no pod uses counts additionally, even if the pod wants the same volume. C-SCHED-23,
+// without a pod counts in addition, even if the new pod uses the same volume. C-SCHED-23,
 // C-SCHED-24
 func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
-	// In any order: one is enough.
+	// The order is irrelevant: one match is enough.
 	for driver, wanted := range a.wanted {
 		limit, ok := s.limitOn(n, driver)
 		if !ok {
@@ -112,8 +112,8 @@ func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 	return false
 }
 
-// limitOn returns the number of volumes of a driver that a node can have; false without a limit.
-// Before there were CSINodes, the Node said it. C-SCHED-21, L-NEXT-3
+// limitOn returns the maximum number of a driver's volumes on a node, and false without a limit.
+// Before CSINodes the Node had the limit. C-SCHED-21, L-NEXT-3
 func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	if s.Version.Has(version.CSINode) {
 		limit, ok := n.limits[driver]
@@ -123,8 +123,8 @@ func (s *Scheduler) limitOn(n *node, driver string) (int64, bool) {
 	return limit.Value(), ok
 }
 
-// missingDriver returns a driver of the pod's volumes that is not installed on a node and accepts
-// pods only where it is installed; "" for none. C-SCHED-26
+// missingDriver returns a driver of the pod's volumes that is not installed on a node and must be
+// there; "" if there is none. C-SCHED-26
 func (s *Scheduler) missingDriver(a *attempt, n *node) string {
 	if !s.Features.Enabled(feature.VolumeLimitScaling) {
 		return ""

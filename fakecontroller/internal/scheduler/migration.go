@@ -6,15 +6,15 @@ import (
 	"github.com/csisim/csisim/internal/world/migration"
 )
 
-// translated returns the migrated plugins with volumes that the scheduler treats as CSI volumes; it
+// translated returns the migrated plugins with volumes that the scheduler treats as CSI volumes. It
 // does not translate volumes of vSphere and Azure file. C-SCHED-3, C-SCHED-25
 var translated = map[string]bool{
 	"kubernetes.io/aws-ebs": true, "kubernetes.io/gce-pd": true, "kubernetes.io/azure-disk": true,
 	"kubernetes.io/cinder": true, "kubernetes.io/portworx-volume": true,
 }
 
-// asCSIOn is a volume as the scheduler sees it on a node: a CSI volume if the node
-// says that the plugin is migrated there. C-SCHED-3
+// asCSIOn returns a volume as the scheduler treats it on a node: a CSI volume if the node reports
+// the plugin as migrated. C-SCHED-3
 func asCSIOn(n *node, pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	if plugin, ok := migration.Plugin(pv); !ok || !n.migrated[plugin] {
 		return pv
@@ -22,8 +22,8 @@ func asCSIOn(n *node, pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	return asCSI(pv)
 }
 
-// asCSI returns a volume of an in-tree plugin as one of its CSI driver, on any node. Other volumes
-// stay as they are. C-SCHED-25
+// asCSI returns a volume of an in-tree plugin as a volume of its CSI driver, on any node. Other
+// volumes do not change. C-SCHED-25
 func asCSI(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	if pv.Spec.CSI != nil {
 		return pv

@@ -70,7 +70,7 @@ func (n *news) takeIn(s *Scheduler) {
 	})
 }
 
-// activatePods queues the waiting pods that a plugin has rejected and that an event helps.
+// activatePods queues the waiting pods that a plugin has rejected and that this event may help.
 func (s *Scheduler) activatePods(by plugin, helped func(*corev1.Pod) bool) {
 	s.queue.activateWhere(func(w *waitingPod) bool {
 		if !w.plugins.has(by) {
@@ -81,8 +81,8 @@ func (s *Scheduler) activatePods(by plugin, helped func(*corev1.Pod) bool) {
 	})
 }
 
-// mayNeedPlace reports whether the end of an attachment can help a pod: one with named claims, or
-// with disks that the driver attaches.
+// mayNeedPlace reports whether the end of an attachment can help a pod. The pod needs claims, or
+// disks that the driver attaches.
 func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
 		driver, _, _ := csiVolumeOfDisk(&v)
@@ -90,9 +90,9 @@ func mayNeedPlace(pod *corev1.Pod, attacher string) bool {
 	})
 }
 
-// describesVolumeOf reports whether a pod has a volume of the driver without a claim.
-// If a driver stops publishing its capacity, only such pods are activated, although only pods with
-// claims profit: the real scheduler looks at the wrong field.
+// describesVolumeOf reports whether a pod has an inline volume of the driver. If a driver stops
+// publishing its capacity, only such pods are activated, although it helps only pods with claims:
+// the real scheduler reads the wrong field.
 func describesVolumeOf(pod *corev1.Pod, driver string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == driver })
 }
@@ -174,9 +174,9 @@ func (s *Scheduler) csiNodeChanged(e store.Event[*storagev1.CSINode]) {
 	s.queue.activateRejected(by)
 }
 
-// podChanged treats a pod that has run to its end as if it had left its node.
+// podChanged handles a finished pod like a pod that has left its node.
 func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
-	// The real one ends over a pod that changes its node so, and is started anew.
+	// The real scheduler exits when the node of a pod changes, and is restarted.
 	// [backend/cache/cache.go UpdatePod]
 	if e.Replaced() {
 		s.podGone(e.Old)
@@ -206,8 +206,8 @@ func (s *Scheduler) podChanged(e store.Event[*corev1.Pod]) {
 	}
 }
 
-// neighbourCame queues the pods that a placed pod may now attract to a node, and those that a pod
-// no longer keeps off a node.
+// neighbourCame queues two kinds of pods: those with affinity to a placed pod, and those that a
+// changed pod no longer excludes.
 func (s *Scheduler) neighbourCame(other *corev1.Pod) {
 	s.activatePods(interPodAffinity, func(pod *corev1.Pod) bool {
 		together := togetherTerms(pod)
@@ -231,7 +231,7 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.activateRejected(by)
 }
 
-// podMattersNow reports whether more than a pod's status has changed.
+// podMattersNow reports whether a pod has changed outside of its status.
 func podMattersNow(old, now *corev1.Pod) bool {
 	return old.Generation != now.Generation || !maps.Equal(old.Labels, now.Labels)
 }

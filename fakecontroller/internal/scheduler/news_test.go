@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-SCHED-10, C-SCHED-27: the events after which the scheduler retries a pod that fits nowhere.
+// C-SCHED-10, C-SCHED-27: the events that make the scheduler retry an unschedulable pod.
 func TestWhichEventsBringAPodBack(t *testing.T) {
 	hosts := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelHostname: "n"}}
 	capacity := func(size string) *storagev1.CSIStorageCapacity {

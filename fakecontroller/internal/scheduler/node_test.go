@@ -109,7 +109,7 @@ func TestUnschedulablePodIsTriedAgainWhenItsNodeChanges(t *testing.T) {
 	assert.Equal(t, "n", w.nodeOf("p"))
 }
 
-// The scheduler's events have no count; after the first repetition they are silent.
+// The scheduler's events have no count: repetitions emit nothing.
 func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), aPod("p", on("x")))
@@ -130,7 +130,7 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 	assert.Equal(t, kernel.Quiet, w.Kernel.Run(kernel.Until{StopWhenQuiet: true}), "a waiting pod keeps nothing busy")
 }
 
-// A scheduler gets its whole state from the API only.
+// A scheduler reads its whole state from the API.
 func TestSchedulerStartedAgainKnowsWhereThePodsAre(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"), aPod("p0"))

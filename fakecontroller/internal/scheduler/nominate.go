@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// nomination is a node on which room was made for a pod. Pods of lower priority see it
-// there already.
+// nomination is a node and the pod that it was freed for. For pods of lower priority the nominated
+// pod already counts on the node.
 type nomination struct {
 	pod  *corev1.Pod
 	node string
@@ -20,8 +20,8 @@ func (s *Scheduler) nominate(pod *corev1.Pod, node string) {
 	s.nominations[store.KeyOf(pod)] = &nomination{pod, node}
 }
 
-// withNominated runs a function while the pods that are nominated to a node are placed there,
-// except for pods of lower priority than the attempt's.
+// withNominated runs a function with the nominated pods placed on a node. It leaves out pods of
+// lower priority than the attempt's.
 func (s *Scheduler) withNominated(a *attempt, n *node, do func()) {
 	var placed []*corev1.Pod
 	for _, key := range slices.SortedFunc(maps.Keys(s.nominations), compareKeys) {

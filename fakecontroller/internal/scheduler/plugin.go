@@ -1,10 +1,10 @@
 package scheduler
 
-// plugin is the part of the scheduler that rejects a node. An event can make a
-// pod schedulable only if it concerns a plugin that has rejected the pod.
+// plugin is the part of the scheduler that rejects a node. An event can make a pod schedulable only
+// if one of the plugins that rejected the pod has registered it.
 type plugin int
 
-// The plugins in the order in which they look at a node.
+// The plugins in the order in which they check a node.
 const (
 	nodeUnschedulable plugin = iota
 	taintToleration
@@ -17,7 +17,7 @@ const (
 	volumeZone
 	podTopologySpread
 	interPodAffinity
-	// claimsOfPod stands for the checks of a pod that do not depend on a node.
+	// claimsOfPod represents the checks of a pod that do not depend on a node.
 	claimsOfPod
 	pluginCount
 )
@@ -35,11 +35,10 @@ func setOf(plugins ...plugin) pluginSet {
 
 func (s pluginSet) has(p plugin) bool { return s&(1<<p) != 0 }
 
-// refusal is the reason for which a pod cannot go to a node, or to any node. A zero refusal is
-// none.
+// refusal is the reason why a pod cannot use a node, or any node. A zero refusal is none.
 type refusal struct {
 	plugin plugin
 	reason string
-	// forGood says that evicting other pods would not help.
+	// forGood means that the eviction of other pods would not help.
 	forGood bool
 }

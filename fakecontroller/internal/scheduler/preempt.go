@@ -14,15 +14,14 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// candidate is a node on which a pod fits once some pods of lower priority are gone.
+// candidate is a node where a pod fits after the eviction of some pods of lower priority.
 type candidate struct {
 	node    *node
 	victims []*corev1.Pod // the most important first
 }
 
-// preempt makes room for a pod that fits nowhere, if pods of lower priority are in
-// its way: they are deleted, and it is nominated to their node. Otherwise it says
-// why not. C-SCHED-50
+// preempt makes room for an unschedulable pod: it deletes pods of lower priority and nominates the
+// pod to their node. If this cannot help, it returns the reason. C-SCHED-50
 func (s *Scheduler) preempt(p *kernel.Process, a *attempt, refusals []refusal) (nominated bool, why string) {
 	if why := s.mayNotPreempt(a.pod); why != "" {
 		return false, why
@@ -67,9 +66,9 @@ func (s *Scheduler) mayNotPreempt(pod *corev1.Pod) string {
 	return ""
 }
 
-// victimsOn returns the pods that have to leave a node so that a pod fits there; nil if that does
-// not help. All pods of lower priority are removed, then the ones that may stay are put back, the
-// most important first.
+// victimsOn returns the pods to evict from a node so that a pod fits there; nil if eviction does
+// not help. It removes all pods of lower priority and then restores as many as fit, the most
+// important first.
 func (s *Scheduler) victimsOn(a *attempt, n *node) []*corev1.Pod {
 	lower := s.lowerOn(a.pod, n)
 	for _, pod := range lower {
@@ -92,11 +91,11 @@ func (s *Scheduler) victimsOn(a *attempt, n *node) []*corev1.Pod {
 	return victims
 }
 
-// lowerOn returns the pods on a node with a lower priority than a pod's, the most important first:
-// by priority, then the older ones.
+// lowerOn returns the pods on a node with a lower priority than a given pod, the most important
+// first: by priority, then by age.
 func (s *Scheduler) lowerOn(pod *corev1.Pod, n *node) []*corev1.Pod {
 	var lower []*corev1.Pod
-	// In any order: they are sorted below.
+	// The order is irrelevant: they are sorted below.
 	for _, on := range n.pods {
 		other, ok := component.Cached[*corev1.Pod](s.Component, on.key)
 		if ok && other.UID == on.uid && priorityOf(other) < priorityOf(pod) {
@@ -109,8 +108,8 @@ func (s *Scheduler) lowerOn(pod *corev1.Pod, n *node) []*corev1.Pod {
 	return lower
 }
 
-// compareCandidates prefers the node with the least important victims: the lowest highest priority,
-// the lowest sum of priorities, the fewest.
+// compareCandidates prefers the node with the least important victims: the lowest maximum priority,
+// then the lowest sum of priorities, then the fewest victims.
 func compareCandidates(a, b candidate) int {
 	sum := func(pods []*corev1.Pod) (sum int64) {
 		for _, pod := range pods {

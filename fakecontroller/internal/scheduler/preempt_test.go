@@ -49,7 +49,7 @@ func (w *world) exists(pod string) bool {
 }
 
 // C-SCHED-50: a pod of higher priority evicts the user of its ReadWriteOncePod claim, and is
-// nominated for the node of that user.
+// nominated to the node of this user.
 func TestAnImportantPodPreemptsTheUserOfAClaim(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)
@@ -83,7 +83,7 @@ func TestAnImportantPodPreemptsTheUserOfAClaim(t *testing.T) {
 	assert.Equal(t, "node-a", w.nodeOf("low"))
 }
 
-// The claim is kept for the pod for which it was freed.
+// The claim stays reserved for the pod with the nomination.
 func TestNoPodOfLowerPriorityOvertakes(t *testing.T) {
 	w := guarded(t)
 	w.priorityClass("high", 1000, corev1.PreemptLowerPriority)

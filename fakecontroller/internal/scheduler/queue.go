@@ -8,28 +8,27 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Backoff of a pod that was tried in vain: 1 s, doubling with each attempt.
+// Backoff after a failed attempt: 1 s, doubled with each further attempt.
 const (
 	initialBackoff = time.Second
 	maxBackoff     = 10 * time.Second
 )
 
-// queue holds the pods that need a node. A pod is active, waits for an event that
-// could make it schedulable, or after an error for its backoff. A pod that an event makes active
-// ends its backoff early if no other pod is active, as in the real queue
-// (SchedulerPopFromBackoffQ).
+// queue holds the pods that need a node. A pod is active, waits for an event that may make it
+// schedulable, or waits for its backoff after an error. If no other pod is active, a pod that an
+// event activates ends its backoff early, as in the real queue (SchedulerPopFromBackoffQ).
 type queue struct {
 	active   []store.Key
-	retries  []store.Key // active, but tried before: they give way to new pods
+	retries  []store.Key // active, but tried before: new pods are first
 	isActive map[store.Key]bool
 	attempts map[store.Key]int
-	priority map[store.Key]int32         // of pods that are not of priority 0
+	priority map[store.Key]int32         // of pods with a priority other than 0
 	backoff  map[store.Key]time.Duration // after an error, when it ends
 	waiting  map[store.Key]*waitingPod
 	byClaim  map[store.Key]map[store.Key]bool
-	blocked  [pluginCount]int // how many waiting pods each plugin has rejected
+	blocked  [pluginCount]int // the number of waiting pods that each plugin has rejected
 	arrivals int
-	arrived  []*waitingPod // in order, with some that wait no more
+	arrived  []*waitingPod // in order; includes some that do not wait any more
 }
 
 // waitingPod is a pod that fits nowhere.
@@ -83,7 +82,7 @@ func (q *queue) isEmpty() bool {
 	return len(q.active)+len(q.retries)+len(q.backoff)+len(q.waiting) == 0
 }
 
-// next removes the pod that has to be tried now, and returns it.
+// next removes the first pod and returns it.
 func (q *queue) next(now time.Duration) (store.Key, bool) {
 	q.endBackoffs(now)
 	for _, from := range []*[]store.Key{&q.active, &q.retries} {
@@ -140,7 +139,7 @@ func (q *queue) count(plugins pluginSet, n int) {
 	}
 }
 
-// fail keeps a pod that could not be bound until its backoff is over.
+// fail makes a pod wait for its backoff after a failed binding.
 func (q *queue) fail(key store.Key, now time.Duration) {
 	delay := initialBackoff
 	for n := 1; n < q.attempts[key] && delay < maxBackoff; n++ {
@@ -183,8 +182,7 @@ func (q *queue) activateRejected(by pluginSet) {
 	}
 }
 
-// activateUsers queues the waiting pods that use a claim and that one of the
-// plugins has rejected.
+// activateUsers queues the waiting pods that use a claim, if one of the plugins has rejected them.
 func (q *queue) activateUsers(claim store.Key, by pluginSet) {
 	users := make([]*waitingPod, 0, len(q.byClaim[claim]))
 	for key := range q.byClaim[claim] {
@@ -202,7 +200,7 @@ func (q *queue) activateLeftovers(since time.Duration) {
 
 func (q *queue) activateWhere(which func(*waitingPod) bool) {
 	var found []*waitingPod
-	// In any order: activateAll sorts them.
+	// The order is irrelevant: activateAll sorts them.
 	for _, w := range q.waiting {
 		if which(w) {
 			found = append(found, w)

@@ -31,7 +31,7 @@ func TestNewPodsGoBeforeThoseThatWereTried(t *testing.T) {
 	assert.Equal(t, "ba", drain(q, 0))
 }
 
-// C-SCHED-10: an event concerns the pods that its plugins have rejected.
+// C-SCHED-10: an event activates the pods that its plugins have rejected.
 func TestEventsActivateThePodsTheyMayHelp(t *testing.T) {
 	q := newQueue()
 	q.wait(pod("a"), 0, setOf(nodeAffinity), nil)
@@ -48,7 +48,7 @@ func TestEventsActivateThePodsTheyMayHelp(t *testing.T) {
 	assert.Equal(t, [pluginCount]int{}, q.blocked)
 }
 
-// After an error a pod rests 1 s, then 2 s, at most 10 s, whatever happens.
+// After an error a pod waits 1 s, then 2 s, at most 10 s. No event shortens this.
 func TestBackoffAfterAnError(t *testing.T) {
 	q := newQueue()
 	now := time.Duration(0)

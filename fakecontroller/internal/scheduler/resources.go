@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// amounts are quantities of resources as the scheduler counts them.
+// amounts holds quantities of resources in the scheduler's units.
 type amounts map[corev1.ResourceName]int64
 
 // requestsOf returns the resources that a pod requests; nil for none.
@@ -19,7 +19,7 @@ func requestsOf(pod *corev1.Pod) amounts {
 		return nil
 	}
 	asked := amounts{}
-	// In any order: the result is a map.
+	// The order is irrelevant: the result is a map.
 	for name, q := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
 		if n := workload.AmountOf(name, q); n > 0 {
 			asked[name] = n
@@ -36,7 +36,7 @@ func asksForResources(pod *corev1.Pod) bool {
 		len(pod.Spec.Overhead) > 0 || pod.Spec.Resources != nil
 }
 
-// take adds the resources of a pod to those used on the node, and give subtracts them.
+// take adds the resources of a pod to those used on the node; give subtracts them.
 func (n *node) take(asked amounts) {
 	for name, amount := range asked { // any order: sums
 		if n.used == nil {
@@ -52,9 +52,8 @@ func (n *node) give(asked amounts) {
 	}
 }
 
-// filterResources refuses a node that has too little left of a resource. If it would never be
-// enough, no pod that leaves helps. [pkg/scheduler/framework/plugins/noderesources/fit.go]
-// C-SCHED-60
+// filterResources rejects a node with too few free resources. If the node's total is too small,
+// evictions do not help. [pkg/scheduler/framework/plugins/noderesources/fit.go] C-SCHED-60
 func filterResources(a *attempt, n *node) refusal {
 	if int64(len(n.pods)) >= maxPods(n.object) {
 		return refusal{nodeResources, "Too many pods", false}
@@ -62,7 +61,7 @@ func filterResources(a *attempt, n *node) refusal {
 	for _, name := range inOrder(a.requests) {
 		limit, ok := n.object.Status.Allocatable[name]
 		if !ok && len(n.object.Status.Allocatable) == 0 {
-			continue // its kubelet has not reported its resources
+			continue // its kubelet has not reported its resources yet
 		}
 		most := workload.AmountOf(name, limit)
 		if wanted := a.requests[name]; wanted > most-n.used[name] {
@@ -72,7 +71,7 @@ func filterResources(a *attempt, n *node) refusal {
 	return refusal{}
 }
 
-// inOrder sorts resources as the scheduler looks at them.
+// inOrder sorts resources in the order in which the scheduler checks them.
 func inOrder(asked amounts) []corev1.ResourceName {
 	if len(asked) == 0 {
 		return nil

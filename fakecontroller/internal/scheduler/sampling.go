@@ -2,9 +2,9 @@ package scheduler
 
 import "slices"
 
-// In a large cluster the scheduler does not examine all nodes. It continues after the node at which
-// it stopped the last time until enough nodes fit (percentageOfNodesToScore: by default half of 100
-// nodes, and a smaller part of more nodes). [numFeasibleNodesToFind, v1.36]
+// In a large cluster the scheduler does not examine all nodes. It starts after the last examined
+// node and stops when enough nodes are feasible (percentageOfNodesToScore). The default is half of
+// 100 nodes, and a smaller share of more nodes. [numFeasibleNodesToFind, v1.36]
 const (
 	minFeasibleNodes           = 100
 	minFeasibleNodesPercentage = 5
@@ -12,7 +12,7 @@ const (
 	nodesPerPercent            = 125
 )
 
-// enoughNodes is the number of feasible nodes after which the search among so many ends.
+// enoughNodes returns the number of feasible nodes that ends the search among a number of nodes.
 func enoughNodes(nodes int) int {
 	if nodes < minFeasibleNodes {
 		return nodes
@@ -21,8 +21,8 @@ func enoughNodes(nodes int) int {
 	return max(nodes*percentage/100, minFeasibleNodes)
 }
 
-// sample returns the fitting nodes that the real scheduler would have found, the ones with the
-// fewest pods first.
+// sample returns the feasible nodes that the real scheduler would find, sorted by their number of
+// pods.
 func (s *Scheduler) sample(a *attempt, nodes []*node) []choice {
 	enough := enoughNodes(len(nodes))
 	var found []choice

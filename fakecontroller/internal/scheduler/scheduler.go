@@ -1,6 +1,6 @@
 // Package scheduler takes kube-scheduler's decisions. It chooses the node of a pod by its volumes,
-// its node selector and affinity, the requirements of pods on each other, taints and the number of
-// pods. It also decides which volumes are bound or made for the pod there.
+// node selector, affinity, anti-affinity, taints and the number of pods. It also decides which
+// volumes are bound or provisioned for the pod there.
 package scheduler
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// leftoverAfter bounds the time that an unschedulable pod waits for a helpful event; then it is
-// tried again.
+// leftoverAfter limits the wait of an unschedulable pod for an event; after it, the pod is retried.
 const leftoverAfter = 5 * time.Minute
 
 // Scheduler is one running kube-scheduler.
@@ -31,9 +30,9 @@ type Scheduler struct {
 	// binding are the pods that wait for their volumes, by pod and by claim.
 	binding map[store.Key]*kernel.Process
 	waiters map[store.Key]map[*kernel.Process]bool
-	// nominations are the pods for which room was made, until they are placed.
+	// nominations holds the pods with nominated nodes until they are placed.
 	nominations map[store.Key]*nomination
-	nextStart   int // the node with which the next search begins
+	nextStart   int // the node at which the next search begins
 }
 
 // Start runs the scheduler.
@@ -53,13 +52,13 @@ func Start(w *component.World) *Scheduler {
 	return s
 }
 
-// run schedules one pod after the other.
+// run schedules the pods one by one.
 func (s *Scheduler) run(p *kernel.Process) {
 	s.news = s.watch(p)
 	s.react(p)
 }
 
-// react handles new events. Most of the time they make no pod wait for a node.
+// react handles new events. Most of the time they do not delay a pod.
 func (s *Scheduler) react(p *kernel.Process) {
 	s.news.takeIn(s)
 	if s.queue.isEmpty() {
@@ -108,8 +107,8 @@ func (s *Scheduler) scheduleOne(p *kernel.Process, key store.Key) {
 	s.bind(p, a, chosen)
 }
 
-// schedulable reports whether a pod is the scheduler's business: it has no node, runs or will run,
-// and has no other scheduler.
+// schedulable reports whether this scheduler handles the pod: it has no node, has not ended, and
+// names no other scheduler.
 func schedulable(pod *corev1.Pod) bool {
 	return pod.Spec.NodeName == "" && pod.DeletionTimestamp == nil && !volume.Terminated(pod) &&
 		len(pod.Spec.SchedulingGates) == 0 && pod.Spec.SchedulerName == corev1.DefaultSchedulerName

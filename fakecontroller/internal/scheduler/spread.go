@@ -10,10 +10,10 @@ import (
 
 // spreadTerm is a topologySpreadConstraint that a node must keep. C-SCHED-61
 type spreadTerm struct {
-	topology            string // the label of nodes by which pods are in one domain
+	topology            string // the node label that defines a domain
 	maxSkew, minDomains int
 	pods                labels.Selector
-	self                int  // 1 if the pod is one of them
+	self                int  // 1 if the pod matches its own selector
 	anyNode             bool // also nodes count that the pod's affinity excludes
 	untainted           bool // only nodes count with taints that the pod tolerates
 }
@@ -43,13 +43,14 @@ func spreadTerms(pod *corev1.Pod) (terms []spreadTerm) {
 	return terms
 }
 
-// spread holds the number of pods in each domain of each term.
+// spread holds the number of pods per domain, for each term.
 type spread struct {
-	changes int // of the cluster, up to which they are counted
+	changes int // the cluster's count of changes at the time of the count
 	counts  []map[string]int
 }
 
-// spreadOf counts the pods of an attempt's terms, once for each state of the cluster.
+// spreadOf counts the pods of an attempt's terms. It counts again only after a change of the
+// cluster.
 func (s *Scheduler) spreadOf(a *attempt) *spread {
 	if a.spread != nil && a.spread.changes == s.cluster.changes {
 		return a.spread
@@ -71,7 +72,7 @@ func (s *Scheduler) spreadOf(a *attempt) *spread {
 	return a.spread
 }
 
-// hasDomains reports whether a node has the labels of all terms: others do not count for any.
+// hasDomains reports whether a node has the labels of all terms. Other nodes are ignored.
 func hasDomains(terms []spreadTerm, n *corev1.Node) bool {
 	for _, t := range terms {
 		if _, ok := n.Labels[t.topology]; !ok {
@@ -124,7 +125,7 @@ func (s *Scheduler) filterSpread(a *attempt, n *node) refusal {
 	return refusal{}
 }
 
-// least returns the number of pods in the emptiest domain; 0 if there are too few domains.
+// least returns the smallest number of pods in a domain; 0 if there are too few domains.
 func (t spreadTerm) least(counts map[string]int) int {
 	if len(counts) < t.minDomains {
 		return 0
@@ -138,10 +139,10 @@ func (t spreadTerm) least(counts map[string]int) int {
 	return max(least, 0)
 }
 
-// portsTaken reports whether a pod on the node has a port that the pod asks for. C-SCHED-62
+// portsTaken reports whether a pod on the node uses a host port that the pod requests. C-SCHED-62
 func portsTaken(a *attempt, n *node) bool {
 	for _, wanted := range a.ports {
-		for _, p := range n.pods { // any order: one suffices
+		for _, p := range n.pods { // the order is irrelevant: one match is enough
 			for _, taken := range workload.HostPorts(p.pod) {
 				if wanted.Conflicts(taken) {
 					return true

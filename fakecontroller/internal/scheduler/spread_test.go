@@ -22,8 +22,8 @@ func spreadOver(topology string, change ...func(*corev1.TopologySpreadConstraint
 	}
 }
 
-// Given two nodes in zone x and one in zone y, when pods of one kind are created, then no zone gets
-// two more than the other. C-SCHED-61
+// Given two nodes in zone x and one in zone y, when pods of one kind are created, then the zones
+// differ by one pod at most. C-SCHED-61
 func TestPodsAreSpreadOverZones(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a", inZoneOf("x")), aNode("b", inZoneOf("x")), aNode("c", inZoneOf("y")))
@@ -73,7 +73,7 @@ func TestConstraintsOfSpreadingThatNoNodeKeeps(t *testing.T) {
 	}
 }
 
-// Given a pod that waits for a place in its zone, when another one goes, then it is scheduled.
+// Given a pod that waits for a place in its zone, when another pod ends, then it is scheduled.
 // C-SCHED-61
 func TestASpreadPodComesBack(t *testing.T) {
 	w := guarded(t)
@@ -88,8 +88,8 @@ func TestASpreadPodComesBack(t *testing.T) {
 	assert.Equal(t, "a", w.nodeOf("p"))
 }
 
-// Given a pod with a port of the node, when another asks for it, then it goes to another node, or
-// waits. C-SCHED-62
+// Given a pod with a host port, when another pod requests this port, then it goes to another node,
+// or waits. C-SCHED-62
 func TestAPortOfANodeHasOnePod(t *testing.T) {
 	port := func(p *corev1.Pod) {
 		p.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 8080}}

@@ -28,8 +28,7 @@ type staticBinding struct {
 	volume *corev1.PersistentVolume
 }
 
-// sortDelayed orders the delayed claims by size and finds the volumes that may
-// serve them. C-SCHED-4
+// sortDelayed sorts the delayed claims by size and finds the available volumes for them. C-SCHED-4
 func (s *Scheduler) sortDelayed(a *attempt) {
 	slices.SortStableFunc(a.delayed, func(x, y delayedClaim) int {
 		return x.claim.Spec.Resources.Requests.Storage().Cmp(*y.claim.Spec.Resources.Requests.Storage())
@@ -45,8 +44,8 @@ func (s *Scheduler) sortDelayed(a *attempt) {
 	}
 }
 
-// filterVolumes finds out whether a pod's volumes can be used or got on a node.
-// C-SCHED-2
+// filterVolumes checks whether a pod's volumes are usable on a node, or can be bound or provisioned
+// there. C-SCHED-2
 func (s *Scheduler) filterVolumes(a *attempt, n *node) (bindingPlan, refusal) {
 	refuse := func(reason string) (bindingPlan, refusal) {
 		return bindingPlan{}, refusal{volumeBinding, reason, true}
@@ -109,8 +108,7 @@ func classOf(a *attempt, claim *corev1.PersistentVolumeClaim) *storagev1.Storage
 	return a.delayed[i].class
 }
 
-// allowedOn reports whether the class lets volumes be made for a node with these
-// labels.
+// allowedOn reports whether the class allows volumes for a node with these labels.
 func allowedOn(class *storagev1.StorageClass, node map[string]string) bool {
 	for _, term := range class.AllowedTopologies {
 		if matchesAll(term.MatchLabelExpressions, node) {
@@ -130,8 +128,7 @@ func matchesAll(expressions []corev1.TopologySelectorLabelRequirement, node map[
 	return len(expressions) > 0
 }
 
-// hasCapacity asks the CSIStorageCapacity objects, if the driver publishes them.
-// C-SCHED-6
+// hasCapacity reads the CSIStorageCapacity objects, if the driver publishes them. C-SCHED-6
 func (s *Scheduler) hasCapacity(a *attempt, plan bindingPlan, n *node) bool {
 	for _, claim := range plan.provision {
 		class := classOf(a, claim)

@@ -115,7 +115,7 @@ func TestExclusiveClaimWaitsForThePodThatHasIt(t *testing.T) {
 	assert.Equal(t, "node-a", w.nodeOf("f2"))
 }
 
-// Trace r, fact 39, C-SCHED-20 to C-SCHED-24: the place becomes free only when the attachment is
+// Trace r, fact 39, C-SCHED-20 to C-SCHED-24: a volume counts on its node until its attachment is
 // deleted.
 func TestAttachLimitCountsPodsAndAttachments(t *testing.T) {
 	w := guarded(t)
@@ -205,8 +205,8 @@ func TestNodesWithoutALimitTakeAnyNumber(t *testing.T) {
 	}
 }
 
-// C-SCHED-3: the affinity of an in-tree volume uses the labels of its driver only on nodes that
-// report the plugin as migrated, and for some plugins never.
+// C-SCHED-3: for an in-tree volume the affinity is translated to the labels of its driver only on
+// nodes that report the migration; for some plugins it is never translated.
 func TestAffinityOfAnInTreeVolume(t *testing.T) {
 	const beta = corev1.LabelFailureDomainBetaZone
 	disk := func(v *corev1.PersistentVolume) {
@@ -296,7 +296,7 @@ func TestDelayedClaimsGetVolumesOfTheirNode(t *testing.T) {
 	assert.Equal(t, "n2", w.nodeOf("p"))
 }
 
-// C-SCHED-7: a volume that is assumed for one pod is not given to another.
+// C-SCHED-7: a volume that is assumed for one pod is not assigned to another.
 func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass("kubernetes.io/no-provisioner"), aVolume("local"), aClaim("a", "later"), aClaim("b", "later"))
@@ -307,7 +307,7 @@ func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
 	assert.Contains(t, w.why("q"), "node(s) didn't find available persistent volumes to bind")
 }
 
-// C-SCHED-8: after 600 s the attempt fails and the pod is tried again; the annotation is kept.
+// C-SCHED-8: after 600 s the attempt fails and the pod is retried; the annotation stays.
 func TestBindingTimesOut(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass(driver), aClaim("c", "later"), aPod("p", using("c")))
@@ -323,7 +323,7 @@ func TestBindingTimesOut(t *testing.T) {
 	assert.Equal(t, "n", w.nodeOf("p"))
 }
 
-// A pod that is deleted while its volumes are being bound frees its place.
+// A pod that is deleted during the binding of its volumes frees its place.
 func TestPodDeletedWhileItsVolumesAreBound(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass(driver), aClaim("c", "later"), aPod("p", using("c")))

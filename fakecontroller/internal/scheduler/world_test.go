@@ -57,7 +57,7 @@ func remove[T store.Object](w *world, namespace, name string) {
 	require.NoError(w.T, err)
 }
 
-// nodeOf is the node of a pod, "" if it has none.
+// nodeOf returns the node of a pod; "" without one.
 func (w *world) nodeOf(pod string) string {
 	obj, ok := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: pod})
 	require.True(w.T, ok)
@@ -146,7 +146,7 @@ func aVolume(name string, change ...func(*corev1.PersistentVolume)) *corev1.Pers
 	return v
 }
 
-// available makes a stored volume available, as the PV binder would.
+// available sets the phase of a volume to Available, as the PV controller would.
 func (w *world) available(name string) {
 	_, err := store.ModifyStatus(w.Store, store.Key{Name: name}, func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeAvailable })
 	require.NoError(w.T, err)
@@ -185,7 +185,7 @@ func attachment(name, volume, node string, change ...func(*storagev1.VolumeAttac
 	return va
 }
 
-// beingDeleted: the deletion has to wait for the attacher.
+// beingDeleted adds a finalizer, so that the deletion waits for the attacher.
 func beingDeleted(va *storagev1.VolumeAttachment) {
 	va.Finalizers, va.DeletionTimestamp = []string{"external-attacher/d-example-com"}, &metav1.Time{}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// mountedVolumes are the names of the volumes that containers mount; devices have no
+// mountedVolumes returns the names of the volumes that containers mount. Block devices have no
 // labels.
 func mountedVolumes(pod *corev1.Pod) (names []string) {
 	for _, c := range volume.MountsOf(pod) {
@@ -21,8 +21,8 @@ func mountedVolumes(pod *corev1.Pod) (names []string) {
 	return slices.Compact(names)
 }
 
-// labelOf returns a label with the given parts: the controller cannot know the defaults of nodes
-// for the others.
+// labelOf returns a label with the given parts. The other parts stay empty, because the controller
+// does not have the defaults of the nodes.
 func labelOf(o *corev1.SELinuxOptions) string {
 	if *o == (corev1.SELinuxOptions{}) {
 		return ""
@@ -31,7 +31,7 @@ func labelOf(o *corev1.SELinuxOptions) string {
 }
 
 // differ reports whether labels cannot be the same on a node. User, role and type have defaults on
-// the node, so an empty part matches any value; the level has no default.
+// the node, so an empty part matches any value. The level has no default.
 func differ(a, b string) bool {
 	x, y := parts(a), parts(b)
 	for i := range 3 {

@@ -1,6 +1,6 @@
-// Package selinuxwarning is the SELinux warning controller of the kube-controller-manager: it emits
-// events for pods that share a volume with different SELinux labels, or different policies to apply
-// them, before they meet on a node. It calls no driver and blocks no pod. C-SEL-1
+// Package selinuxwarning is the SELinux warning controller of the kube-controller-manager. It emits
+// events for pods that share a volume and have different SELinux labels, or different policies to
+// apply them. The pods need not be on one node yet. It calls no driver and blocks no pod. C-SEL-1
 package selinuxwarning
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Name is the controller's name in --controllers of the kube-controller-manager, which
-// runs it only if it is named there.
+// Name is the controller's name in --controllers of the kube-controller-manager. The controller
+// runs only if the flag names it.
 const Name = "selinux-warning-controller"
 
 // Controller is one running SELinux warning controller.
@@ -39,7 +39,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// podChanged: only the end of a pod matters, its other relevant fields do not change.
+// podChanged handles only the end of a pod: its other relevant fields are immutable.
 func (c *Controller) podChanged(e store.Event[*corev1.Pod]) {
 	if e.Type != store.Modified || e.Old.Status.Phase != e.Object.Status.Phase && hasEnded(e.Object) {
 		c.queue.Add(store.KeyOf(e.Object))

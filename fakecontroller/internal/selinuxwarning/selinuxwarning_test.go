@@ -29,7 +29,7 @@ func newCluster(t *testing.T) (*tc.Cluster, *Controller) {
 	return c, controller
 }
 
-// pod mounts a claim with a level; with no level it has no options.
+// pod mounts a claim with a level. Without a level it has no SELinux options.
 func pod(name, claim, level string, change ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: corev1.PodSpec{
 		SecurityContext: &corev1.PodSecurityContext{},
@@ -128,7 +128,7 @@ func TestAPodThatMountsAVolumeWithTwoLabelsIsWarned(t *testing.T) {
 	assert.Zero(t, conflicts(controller))
 }
 
-// Pods are looked at again when their claim gets its volume. C-SEL-1
+// Pods are processed again when their claim gets its volume. C-SEL-1
 func TestPodsAreComparedWhenTheirVolumeIsBound(t *testing.T) {
 	c, _ := newCluster(t)
 	tc.Create(c, pod("a", "late", "s0:c1,c2"))
@@ -140,7 +140,7 @@ func TestPodsAreComparedWhenTheirVolumeIsBound(t *testing.T) {
 	assert.Len(t, c.Events(0, trace.KubeEvent), 2)
 }
 
-// As the real controller's translator: the parts that a node would fill in go with any.
+// As in the real controller: parts with a default on the node match any value.
 func TestWhichLabelsDiffer(t *testing.T) {
 	for _, of := range []struct {
 		a, b   string
@@ -163,15 +163,15 @@ func TestWhichLabelsDiffer(t *testing.T) {
 	assert.Equal(t, "::t:s0", labelOf(&corev1.SELinuxOptions{Type: "t", Level: "s0"}))
 }
 
-// Pods of other namespaces are not named; the real message lacks this blank, too.
+// Pods of other namespaces are not named. The real message lacks this blank, too.
 func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	of := conflict{property: "SELinuxLabel", value: "a", otherValue: "b"}
 	of.pod.Namespace, of.other.Namespace, of.other.Name = "one", "two", "secret"
 	assert.Equal(t, `SELinuxLabel"a" conflicts with another pod that uses the same volume as this pod with a different SELinuxLabel`+end, of.message())
 }
 
-// The suite's expectations of the controller in its cases of two pods; its expectations of the
-// kubelet are pinned in fakekubelet. The access mode does not matter here.
+// The expectations of the e2e suite for the controller, in its cases with two pods. Its
+// expectations for the kubelet are tested in fakekubelet. The access mode does not matter here.
 // csimock-selinux-conflict-rwo-other, csimock-selinux-conflict-rwo-same-gate-on,
 // csimock-selinux-conflict-rwo-other-gate-on, csimock-selinux-conflict-rwx-other-gate-on,
 // csimock-selinux-conflict-rwop-other, csimock-selinux-conflict-rwop-other-both-mountoption,

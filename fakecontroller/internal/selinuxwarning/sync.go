@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// sync enters the volumes of a pod, or forgets those of a pod that has ended or is deleted.
+// sync records the volumes of a pod. If the pod has ended or is deleted, it removes them.
 func (c *Controller) sync(_ *kernel.Process, key store.Key) error {
 	pod, ok := component.Cached[*corev1.Pod](c.Component, key)
 	if !ok || hasEnded(pod) {
@@ -54,9 +54,9 @@ func (c *Controller) syncVolume(pod *corev1.Pod, name string) error {
 	return nil
 }
 
-// volumeOf is the volume of a CSI driver behind a pod's volume, also where a driver acts for an
-// in-tree plugin. It is nil for other volumes and for claims without a volume, which are processed
-// again when they have one. A half-bound one is an error, as nothing reports the other half.
+// volumeOf returns the CSI volume behind a pod's volume, including migrated in-tree volumes. It is
+// nil for other volumes and for claims without a volume; such claims are processed again when they
+// have one. A half-bound claim is an error, because no event reports the other half.
 func (c *Controller) volumeOf(pod *corev1.Pod, v *corev1.Volume) (*corev1.PersistentVolume, error) {
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
@@ -95,7 +95,7 @@ func (c *Controller) report(conflicts []conflict) {
 	}
 }
 
-// collect shows the conflicts that there are, each from both sides.
+// collect returns the present conflicts, each from both sides.
 func (c *Controller) collect(set func(name string, value float64, labels ...string)) {
 	for _, of := range c.uses.conflicts() {
 		set("selinux_warning_controller_selinux_volume_conflict", 1, "property", of.property,

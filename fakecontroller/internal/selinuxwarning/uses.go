@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// uses records the pods that use each volume, and how.
+// uses records which pods use a volume, and with which labels.
 type uses struct {
 	volumes map[string]*used
 	ofPod   map[store.Key]map[string]bool // volumes
@@ -24,13 +24,14 @@ type used struct {
 	conflicts []conflict // that there are, each from both sides
 }
 
-// use is how a pod wants to have a volume labelled.
+// use is a pod's SELinux label and policy for a volume.
 type use struct {
-	label  string // with which it is mounted; empty if files are labelled one by one
+	label  string // of the mount; empty if files are labelled one by one
 	policy corev1.PodSELinuxChangePolicy
 }
 
-// conflict is a property that keeps two pods from using a volume on one node, as the first sees it.
+// conflict is a property that prevents two pods from using a volume on one node, from the view of
+// the first.
 type conflict struct {
 	property   string
 	pod        store.Key
@@ -41,8 +42,8 @@ type conflict struct {
 
 func newUses() uses { return uses{map[string]*used{}, map[store.Key]map[string]bool{}} }
 
-// add enters a pod's use of a volume. It returns the resulting conflicts; none if the use is known
-// already. Real pods are met in any order, here by name.
+// add enters a pod's use of a volume. It returns the resulting conflicts; none if the use is
+// recorded already. Real pods are met in any order, here by name.
 func (u *uses) add(name, driver string, pod store.Key, now use) (found []conflict) {
 	v := u.volumes[name]
 	if v == nil {
@@ -71,7 +72,7 @@ func (u *uses) add(name, driver string, pod store.Key, now use) (found []conflic
 	return found
 }
 
-// both is a conflict as either pod sees it.
+// both returns a conflict from the view of each pod.
 func both(property string, a store.Key, value string, b store.Key, other string) []conflict {
 	return []conflict{{property, a, value, b, other}, {property, b, other, a, value}}
 }
@@ -83,7 +84,7 @@ func (v *used) end(pod store.Key) {
 
 // forget drops a pod that has ended.
 func (u *uses) forget(pod store.Key) {
-	// In any order: each volume is a case of its own.
+	// The order is irrelevant: volumes are independent.
 	for name := range u.ofPod[pod] {
 		v := u.volumes[name]
 		v.end(pod)
@@ -97,7 +98,7 @@ func (u *uses) forget(pod store.Key) {
 // podsOf are the pods that use volumes of a driver.
 func (u *uses) podsOf(driver string) []store.Key {
 	found := map[store.Key]bool{}
-	// In any order: they are sorted afterwards.
+	// The order is irrelevant: they are sorted afterwards.
 	for _, v := range u.volumes {
 		if v.driver == driver {
 			// In any order, too.
@@ -121,8 +122,8 @@ func byName(a, b store.Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// message is the real controller's, word by word and blank by blank: pods of other
-// namespaces are not named.
+// message has the exact text of the real controller, including its blanks. It does not name pods of
+// other namespaces.
 func (c conflict) message() string {
 	const end = ". If both pods land on the same node, only one of them may access the volume."
 	if c.pod.Namespace == c.other.Namespace {

@@ -1,5 +1,5 @@
-// Package serviceaccount is the service account controller of the
-// kube-controller-manager: every namespace has an account for pods that name none.
+// Package serviceaccount is the service account controller of the kube-controller-manager. It
+// creates the default service account in every namespace.
 package serviceaccount
 
 import (
@@ -18,7 +18,7 @@ import (
 // name of the account in every namespace.
 const name = "default"
 
-// initial lists the namespaces that every cluster begins with. Their accounts are made when the
+// initial lists the namespaces that every cluster begins with. Their accounts exist as soon as the
 // API is served.
 var initial = []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
 

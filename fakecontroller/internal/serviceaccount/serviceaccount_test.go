@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Every active namespace has its account: the first namespaces, new ones, and a namespace with a
+// Every active namespace has its account: initial namespaces, new ones, and namespaces with a
 // deleted account.
 func TestEveryNamespaceHasAnAccount(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)

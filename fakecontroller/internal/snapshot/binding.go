@@ -15,26 +15,27 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// binding binds the snapshots of one kind, single ones or groups of them, with their contents: both
-// in the same way, with other words.
+// binding binds snapshots and contents of one kind, single or group. Both kinds use the same steps
+// and different texts.
 type binding[S, C store.Object] struct {
 	c         *Controller
 	snapshots *component.Overlay[S]
 	contents  *component.Overlay[C]
 	word      string // Snapshot, in reasons and messages of events
 
-	// status returns the error and the readiness in the status of a snapshot, and adds a missing
-	// status.
+	// status returns the error and the readiness in the status of a snapshot. It creates the status
+	// if it is missing.
 	status func(S) (**statusError, **bool)
-	// named returns the content and the class that a snapshot names; nil for a missing name.
+	// named returns the names of the content and the class in a snapshot's spec; nil if one is
+	// missing.
 	named func(S) (content, class *string)
-	// nameOf returns the name of the content that is made for a snapshot, boundTo the name of the
-	// content to which it is bound; "" for none.
+	// nameOf returns the name of the content that is created for a snapshot. boundTo returns the
+	// name of the bound content; "" for none.
 	nameOf, boundTo func(S) string
 	// parts are the reference and the class of a content.
 	parts func(C) (ref *corev1.ObjectReference, class **string)
-	// fits reports whether a content is pre-provisioned, if given is set, or dynamically
-	// provisioned.
+	// fits reports whether a content is pre-provisioned (given is true) or dynamically provisioned
+	// (given is false).
 	fits func(c C, given bool) bool
 	// copy copies the content's status into the snapshot.
 	copy func(*kernel.Process, S, C) error
@@ -47,7 +48,7 @@ func (b *binding[S, C]) noun() string {
 	return strings.ToLower(strings.Replace(b.word, "GroupS", "Group S", 1))
 }
 
-// given binds a snapshot to the content that it names. C-SNAP-15
+// given binds a snapshot to the content in its spec. C-SNAP-15
 func (b *binding[S, C]) given(p *kernel.Process, s S, found C, exists bool) error {
 	name, class := b.named(s)
 	if !exists {
@@ -71,7 +72,7 @@ func (b *binding[S, C]) given(p *kernel.Process, s S, found C, exists bool) erro
 	return b.copyStatus(p, s, found, false)
 }
 
-// verify only looks whether the binding of a ready snapshot is still there. C-SNAP-17
+// verify only checks that a ready snapshot is still bound. C-SNAP-17
 func (b *binding[S, C]) verify(p *kernel.Process, s S) (holds bool, err error) {
 	found, ok := b.contents.Get(store.Key{Name: b.boundTo(s)})
 	switch {
@@ -83,7 +84,7 @@ func (b *binding[S, C]) verify(p *kernel.Process, s S) (holds bool, err error) {
 	return true, nil
 }
 
-// contentFor finds the content of a snapshot, and rejects a content of another kind or for another
+// contentFor finds the content of a snapshot. It rejects a content of another kind or for another
 // snapshot. C-SNAP-14
 func (b *binding[S, C]) contentFor(p *kernel.Process, s S) (found C, exists bool, err error) {
 	name, subject, is, expected := b.nameOf(s), b.content()+" "+b.nameOf(s), "pre-provisioned", "dynamically provisioned"
@@ -102,8 +103,8 @@ func (b *binding[S, C]) contentFor(p *kernel.Process, s S) (found C, exists bool
 	return found, exists && err == nil, err
 }
 
-// isFor reports whether a content is for the snapshot; orAny also accepts a content that names no
-// UID.
+// isFor reports whether a content is for the snapshot. With orAny it also accepts a content without
+// a UID.
 func (b *binding[S, C]) isFor(found C, s S, orAny bool) bool {
 	ref, _ := b.parts(found)
 	return ref.Name == s.GetName() && ref.Namespace == s.GetNamespace() && (ref.UID == s.GetUID() || orAny && ref.UID == "")
@@ -114,9 +115,9 @@ func (b *binding[S, C]) refuse(p *kernel.Process, s S, reason, message string) e
 	return errors.New(message)
 }
 
-// fail writes an error into the snapshot and emits an event, unless the status has this error
-// already. If it cannot be written, no event is emitted: the real event would be about an object
-// without a name. C-SNAP-16
+// fail writes an error into the snapshot and emits an event, unless the status already has this
+// error. If the write fails, no event is emitted: the real event would refer to an object without a
+// name. C-SNAP-16
 func (b *binding[S, C]) fail(p *kernel.Process, s S, unready bool, reason, message string) error {
 	failed := s.DeepCopyObject().(S)
 	known, ready := b.status(failed)
@@ -137,8 +138,8 @@ func (b *binding[S, C]) fail(p *kernel.Process, s S, unready bool, reason, messa
 	return nil
 }
 
-// copyStatus copies the content's status into the snapshot; if that fails, unready writes that it
-// is not ready. C-SNAP-14
+// copyStatus copies the content's status into the snapshot. If this fails, unready marks the
+// snapshot as not ready. C-SNAP-14
 func (b *binding[S, C]) copyStatus(p *kernel.Process, s S, from C, unready bool) error {
 	err := b.copy(p, s, from)
 	if err != nil {
@@ -164,8 +165,8 @@ func (b *binding[S, C]) read(p *kernel.Process, s S) (S, error) {
 	return now, nil
 }
 
-// newest processes an object unless the informer delivers an older version than the controller has
-// written: the newer one will follow. C-SNAP-11
+// newest processes an object, unless the controller has written a newer version than the
+// informer's. The newer version will follow. C-SNAP-11
 func newest[T store.Object](c *Controller, own *component.Overlay[T], sync func(*kernel.Process, T) error) func(*kernel.Process, store.Key) error {
 	return func(p *kernel.Process, key store.Key) error {
 		found, ok := component.Cached[T](c.Component, key)

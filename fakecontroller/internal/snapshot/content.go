@@ -25,7 +25,7 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 	}
 	s, ok := c.snapshots.Get(snapshotOf(found))
 	if !ok || s.UID != found.Spec.VolumeSnapshotRef.UID {
-		return nil // without its snapshot a content stays: its data may be needed
+		return nil // a content without its snapshot stays: its data may be needed
 	}
 	if found.Status != nil {
 		c.snapshotQueue.Add(store.KeyOf(s))

@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// settleClass finds the snapshot's class, or writes the default one into it. On an error it returns
-// the unchanged snapshot. C-SNAP-12 (1)
+// settleClass finds the snapshot's class. If it has none, it writes the default class into it. On
+// an error it returns the unchanged snapshot. C-SNAP-12 (1)
 func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
 	if s.Spec.VolumeSnapshotClassName != nil {
 		if _, err := c.class(*s.Spec.VolumeSnapshotClassName); err != nil {
@@ -111,7 +111,7 @@ func (c *Controller) volumeOfClaim(p *kernel.Process, pvc claim, purpose string)
 	return pv, nil
 }
 
-// createContent makes the content of a snapshot of a claim. C-SNAP-13
+// createContent creates the content for a snapshot of a claim. C-SNAP-13
 func (c *Controller) createContent(p *kernel.Process, s volumeSnapshot) (content, error) {
 	if err := c.protectClaim(p, s); err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (c *Controller) describeContent(p *kernel.Process, s volumeSnapshot) (conte
 	return made, nil
 }
 
-// protectClaim keeps the claim from going while it is cut. C-SNAP-13
+// protectClaim prevents the deletion of the claim during the snapshot. C-SNAP-13
 func (c *Controller) protectClaim(p *kernel.Process, s volumeSnapshot) error {
 	pvc, err := c.claimOf(s)
 	switch {
@@ -194,8 +194,8 @@ func (c *Controller) protectClaim(p *kernel.Process, s volumeSnapshot) error {
 	return nil
 }
 
-// releaseClaim removes the finalizer of a claim from which no snapshot is being taken any more; own
-// means that the snapshot itself does not count. C-SNAP-21
+// releaseClaim removes the finalizer of a claim if no snapshot of it is in progress. With own, the
+// snapshot itself does not count. C-SNAP-21
 func (c *Controller) releaseClaim(p *kernel.Process, s volumeSnapshot, own bool) error {
 	if s.Spec.Source.PersistentVolumeClaimName == nil {
 		return nil

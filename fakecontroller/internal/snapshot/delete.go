@@ -16,13 +16,14 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// mayBeDeleted reports whether a snapshot that is being deleted is still held here.
+// mayBeDeleted reports whether this controller has released a snapshot that is being deleted.
 func mayBeDeleted(s volumeSnapshot) bool {
 	return s.DeletionTimestamp != nil &&
 		(slices.Contains(s.Finalizers, snapshot.AsSourceFinalizer) || slices.Contains(s.Finalizers, snapshot.BoundFinalizer))
 }
 
-// deleteSnapshot releases a snapshot, after its content if that is deleted with it. C-SNAP-18
+// deleteSnapshot releases a snapshot. If its content is deleted with it, the content is first.
+// C-SNAP-18
 func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	if !mayBeDeleted(s) {
 		return nil
@@ -56,7 +57,7 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	return c.removeFinalizers(p, s, append(gone, snapshot.BoundFinalizer))
 }
 
-// boundContent returns the content that is bound to the snapshot according to both; nil for none.
+// boundContent returns the content if both objects name each other; nil otherwise.
 func (c *Controller) boundContent(s volumeSnapshot) content {
 	name := snapshot.BoundContent(s)
 	if name == "" && s.Spec.Source.PersistentVolumeClaimName != nil {
@@ -69,8 +70,7 @@ func (c *Controller) boundContent(s volumeSnapshot) content {
 	return found
 }
 
-// isBeingRestored reports whether a claim that waits for its volume names the
-// snapshot as its source.
+// isBeingRestored reports whether a pending claim has the snapshot as its source.
 func (c *Controller) isBeingRestored(s volumeSnapshot) bool {
 	for pvc := range store.List[claim](c.Cache, s.Namespace) {
 		from := pvc.Spec.DataSource
@@ -82,7 +82,7 @@ func (c *Controller) isBeingRestored(s volumeSnapshot) bool {
 	return false
 }
 
-// markBeingDeleted shows csi-snapshotter that it may delete.
+// markBeingDeleted tells csi-snapshotter that it may delete.
 func (c *Controller) markBeingDeleted(p *kernel.Process, found content) (content, error) {
 	if metav1.HasAnnotation(found.ObjectMeta, snapshot.BeingDeleted) {
 		return found, nil

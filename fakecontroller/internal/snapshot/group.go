@@ -20,7 +20,7 @@ type (
 	groupStatus   = groupv1.VolumeGroupSnapshotStatus
 )
 
-// syncGroup brings a group on its way.
+// syncGroup processes a group snapshot.
 func (c *Controller) syncGroup(p *kernel.Process, g groupSnapshot) error {
 	g, err := c.settleGroupClass(p, g)
 	if err != nil && !(g.DeletionTimestamp != nil && apierrors.IsNotFound(err)) {
@@ -43,7 +43,7 @@ func (c *Controller) syncGroup(p *kernel.Process, g groupSnapshot) error {
 	return err
 }
 
-// addGroupFinalizer keeps a group that is bound. C-GSNAP-8
+// addGroupFinalizer protects a bound group from deletion. C-GSNAP-8
 func (c *Controller) addGroupFinalizer(p *kernel.Process, g groupSnapshot) error {
 	_, exists, err := c.group.contentFor(p, g)
 	if err != nil || !exists || snapshot.BoundGroupContent(g) == "" || slices.Contains(g.Finalizers, snapshot.GroupBoundFinalizer) {
@@ -59,8 +59,8 @@ func (c *Controller) addGroupFinalizer(p *kernel.Process, g groupSnapshot) error
 	return nil
 }
 
-// syncUnreadyGroup brings a group on its way: its content first, then, once the
-// driver has cut the group, the snapshots of its members.
+// syncUnreadyGroup creates the content of a group. When the driver has taken the group snapshot, it
+// creates the snapshots of its members.
 func (c *Controller) syncUnreadyGroup(p *kernel.Process, g groupSnapshot) error {
 	found, exists, err := c.group.contentFor(p, g)
 	if err != nil {

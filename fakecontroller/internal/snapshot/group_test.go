@@ -35,12 +35,12 @@ const (
 
 var inApp = map[string]string{"app": "database"}
 
-// groupWorld is a world in which claims v and w belong together, and group class fast.
+// groupWorld is a world with a group of the claims v and w, and the group class fast.
 func groupWorld(t *testing.T, strategy kernel.Strategy, o mock.Options) *world {
 	return groupWorldWith(t, unlimited, strategy, o)
 }
 
-// groupWorldWith has a limit to the requests to the API, unlike the others.
+// groupWorldWith also has a limit for requests to the API.
 func groupWorldWith(t *testing.T, perSecond sidecar.Rate, strategy kernel.Strategy, o mock.Options) *world {
 	o.Snapshot, o.GroupSnapshot = true, true
 	o.Existing = []mock.ExistingVolume{{ID: "h-v"}, {ID: "h-w"}}
@@ -65,7 +65,7 @@ func (w *world) groupClass(name string, parameters map[string]string, annotation
 	tc.Create(w.Cluster, c)
 }
 
-// group makes a group snapshot of v and w; without a class if class is empty.
+// group makes a group snapshot of v and w. An empty class means no class.
 func (w *world) group(name, class string) groupSnapshot {
 	g := &groupv1.VolumeGroupSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -202,14 +202,14 @@ func TestARetainedGroupStaysWhereItIs(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// C-GSNAP-5, C-SNAP-37: a group is polled by requesting it again, as often as the API client's
-// limit allows. Its members are polled by listing them. (external-snapshotter v8.6.0,
+// C-GSNAP-5, C-SNAP-37: the sidecar polls a group by repeating its request, as often as the limit
+// of the API client allows. It polls the members with ListSnapshots. (external-snapshotter v8.6.0,
 // sidecar-controller/snapshot_controller_base.go: the sidecar's own write of a group content causes
 // its next check)
 //
-// C-GSNAP-6: snapshot-controller may write the members' contents once more after the sidecar has
-// found them ready. It writes the driver's first answer, so the members are unready for a quarter
-// of an hour: the sidecar processes such contents only at its resync. (v8.6.0,
+// C-GSNAP-6: snapshot-controller may write the members' contents again after the sidecar has
+// reported them ready. It writes the driver's first answer, so the members are not ready for a
+// quarter of an hour: the sidecar processes such contents only at its resync. (v8.6.0,
 // groupsnapshot_controller_helper.go: updateVolumeSnapshotContentStatus; utils/util.go:
 // ShouldEnqueueContentChange)
 func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
@@ -244,8 +244,8 @@ func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
 	}
 }
 
-// C-GSNAP-5: a group that was there before is not cut, and asking about it writes nothing
-// down: only the resync asks again.
+// C-GSNAP-5: for a pre-provisioned group there is no CreateVolumeGroupSnapshot, and a query writes
+// nothing. Only the resync queries it again.
 func TestAGivenGroupIsAskedAboutAtTheResync(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{SnapshotPolls: 100})
 	_, err := w.Driver.Controller().CreateVolumeGroupSnapshot(t.Context(), &csi.CreateVolumeGroupSnapshotRequest{Name: "long ago", SourceVolumeIds: []string{"h-v", "h-w"}})
@@ -279,9 +279,9 @@ func (w *world) givenGroup() groupSnapshot {
 	})
 }
 
-// C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the API
-// client's limit allows: each attempt writes and removes the annotation that marks a call in
-// progress. After an error that leaves this open, the backoff holds.
+// C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the limit
+// of the API client allows. Each attempt writes and removes the annotation for a call in progress.
+// After an error that leaves this open, the backoff holds.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)
@@ -302,8 +302,8 @@ func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	assert.Nil(t, w.getGroup("daily").Status.Error)
 }
 
-// C-GSNAP-2: with a timeout the group may exist, so the deletion waits until the
-// driver has answered.
+// C-GSNAP-2: after a timeout the group may exist, so the deletion waits for an answer of the
+// driver.
 func TestADeletionOfAGroupWaitsUntilTheOutcomeIsKnown(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	w.groupClass("secret", map[string]string{
@@ -412,8 +412,8 @@ func TestGroupsThatCannotBeCut(t *testing.T) {
 	}
 }
 
-// C-SNAP-33, C-SNAP-37, C-GSNAP-9: an administrator's content of a snapshot that the driver lists
-// with its group goes without it; the driver may refuse to delete it alone.
+// C-SNAP-33, C-SNAP-37, C-GSNAP-9: if the driver lists a pre-provisioned snapshot with its group,
+// its content is deleted without a call. The driver may refuse to delete it separately.
 func TestAnEarlierSnapshotIsDeletedWithItsGroup(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
@@ -432,7 +432,7 @@ func TestAnEarlierSnapshotIsDeletedWithItsGroup(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// C-GSNAP-5, C-SNAP-17: a group that an administrator made, with its members.
+// C-GSNAP-5, C-SNAP-17: a pre-provisioned group with its members.
 func TestAGroupThatWasThereBefore(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
@@ -513,8 +513,8 @@ func TestAReadyGroupMissesItsContent(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// Both programs die at any moment of a group's life; in the end the group was snapshotted once, and
-// is deleted with all of its objects. C-GSNAP-6
+// Both programs crash at any moment of a group's lifecycle. In the end there was one group
+// snapshot, and all its objects are deleted. C-GSNAP-6
 func TestCrashesLeaveNothingOfAGroupBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := groupWorld(t, kernel.NewRandom(seed), mock.Options{ListSnapshots: true})

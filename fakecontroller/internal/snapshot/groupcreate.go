@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// settleGroupClass finds the group's class, or writes the default one into it. On an error it
-// returns the unchanged group.
+// settleGroupClass finds the group's class. If it has none, it writes the default class into it. On
+// an error it returns the unchanged group.
 func (c *Controller) settleGroupClass(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
 	if name := g.Spec.VolumeGroupSnapshotClassName; name != nil {
 		if _, err := c.groupClass(*name); err != nil {
@@ -102,7 +102,7 @@ func (c *Controller) volumesOfGroup(p *kernel.Process, g groupSnapshot) ([]*core
 	return volumes, nil
 }
 
-// createGroupContent makes the content of a group of claims. C-GSNAP-3
+// createGroupContent creates the content for a group of claims. C-GSNAP-3
 func (c *Controller) createGroupContent(p *kernel.Process, g groupSnapshot) (groupContent, error) {
 	made, err := c.describeGroupContent(p, g)
 	if err != nil {
@@ -163,7 +163,7 @@ func (c *Controller) describeGroupContent(p *kernel.Process, g groupSnapshot) (g
 	return made, nil
 }
 
-// handlesOf are the handles of volumes, all of which must be the driver's.
+// handlesOf returns the handles of volumes. All must belong to the driver.
 func (c *Controller) handlesOf(g groupSnapshot, volumes []*corev1.PersistentVolume, driver string) ([]string, error) {
 	var handles []string
 	for _, pv := range volumes {

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// deleteGroup releases a group after its content, if that is deleted with it; its members follow.
-// C-GSNAP-8
+// deleteGroup releases a group. If its content is deleted with it, the content is first. The
+// members follow. C-GSNAP-8
 func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	if !slices.Contains(g.Finalizers, snapshot.GroupBoundFinalizer) {
 		return nil
@@ -52,9 +52,9 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	return nil
 }
 
-// deleteGroupContent shows csi-snapshotter that it may delete, and has the content
-// deleted if its policy says so. A group that was never bound has no content: it is not looked up
-// by its name. C-GSNAP-10
+// deleteGroupContent tells csi-snapshotter that it may delete. If the policy is Delete, it also
+// deletes the content. For a group that was never bound it finds no content: it does not search by
+// name. C-GSNAP-10
 func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goes bool, err error) {
 	found, ok := c.groupContents.Get(store.Key{Name: snapshot.BoundGroupContent(g)})
 	if !ok || !snapshot.IsGroupBoundTo(found, g) {

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// makeMembers makes a snapshot and a content for each volume of a group that the driver has cut.
-// Each step finds the results of an earlier attempt. C-GSNAP-6
+// makeMembers makes a snapshot and a content for each volume of a group snapshot. Each step reuses
+// the results of an earlier attempt. C-GSNAP-6
 func (c *Controller) makeMembers(p *kernel.Process, g groupSnapshot, of groupContent) error {
 	if of.Status == nil || of.Status.VolumeGroupSnapshotHandle == nil || len(of.Status.VolumeSnapshotInfoList) == 0 {
 		return nil
@@ -84,7 +84,7 @@ func (c *Controller) makeMember(p *kernel.Process, g groupSnapshot, of groupCont
 	return nil
 }
 
-// createOrGet makes an object unless one with its name exists.
+// createOrGet creates an object, or reads the existing one with its name.
 func createOrGet[T store.Object](p *kernel.Process, c *Controller, obj T) (T, error) {
 	made, err := component.Create(p, c.Component, obj)
 	if apierrors.IsAlreadyExists(err) {
@@ -168,7 +168,7 @@ func (c *Controller) groupWithHandle(handle *string) (string, bool) {
 	return "", false
 }
 
-// adopt makes the group of a snapshot that was there before its owner. C-SNAP-17
+// adopt makes the group the owner of an existing snapshot. C-SNAP-17
 func (c *Controller) adopt(p *kernel.Process, s volumeSnapshot) error {
 	if snapshot.GroupOf(s) != "" || s.Status.VolumeGroupSnapshotName == nil || *s.Status.VolumeGroupSnapshotName == "" {
 		return nil
@@ -184,7 +184,7 @@ func (c *Controller) adopt(p *kernel.Process, s volumeSnapshot) error {
 	return err
 }
 
-// holdInGroup prevents a member from being deleted separately: it returns an error while the group
+// holdInGroup prevents the separate deletion of a member: it returns an error while the group
 // exists. C-SNAP-18
 func (c *Controller) holdInGroup(s volumeSnapshot) error {
 	if s.Status == nil || s.Status.VolumeGroupSnapshotName == nil {

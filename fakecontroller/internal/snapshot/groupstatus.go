@@ -84,7 +84,7 @@ func (c *Controller) syncGroupContent(p *kernel.Process, found groupContent) err
 	return nil
 }
 
-// groupOf is the key of the group that a content is for.
+// groupOf returns the key of the group of a content.
 func groupOf(c groupContent) store.Key {
 	return store.Key{Namespace: c.Spec.VolumeGroupSnapshotRef.Namespace, Name: c.Spec.VolumeGroupSnapshotRef.Name}
 }

@@ -75,8 +75,8 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 // C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits for nothing
 // but that.
 func TestTheControllerTriesAgain(t *testing.T) {
-	// The first four attempts, of which three are for the controller's own writes, are over at
-	// once.
+	// The first four attempts follow each other at once; three of them result from the controller's
+	// own writes.
 	for late, tried := range map[time.Duration]time.Duration{
 		0: time.Second, 2 * time.Second: 9 * time.Second, 10 * time.Second: 25 * time.Second, 30 * time.Second: 57 * time.Second,
 		8 * time.Minute: 505 * time.Second, 10 * time.Minute: 805 * time.Second,
@@ -129,8 +129,9 @@ func TestTheStepsOfAContent(t *testing.T) {
 	assert.Equal(t, "yes", tc.Get[content](w.Cluster, "", "c").Annotations[snapshot.BeingDeleted])
 }
 
-// C-SNAP-30: ten snapshots are taken at once, and each call has a minute. Contents that are not
-// ready are processed again every 15 min. Beside a driver without snapshots the sidecar exits.
+// C-SNAP-30: ten snapshots are taken at once, and each call has a timeout of a minute. Contents
+// that are not ready are processed again every 15 min. If the driver has no snapshots, the sidecar
+// exits.
 func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.Wire.Faults.Inject(&fault.Fault{Call: "CreateSnapshot", Effect: fault.HoldRequest, Delay: time.Hour})
@@ -155,8 +156,8 @@ func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
 	assert.False(t, sidecar.Running())
 }
 
-// C-GSNAP-10: a group that was never bound is deleted without its content, which the real
-// controller does not find either.
+// C-GSNAP-10: a group that was never bound is deleted without its content. The real controller does
+// not find the content either.
 func TestTheContentOfAGroupThatWasNeverBoundIsLeftBehind(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	w.controller.Crash()

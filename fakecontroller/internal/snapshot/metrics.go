@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// operationSeconds measures the time from a snapshot's first sight, or the start of its deletion,
-// to the end of the operation.
+// operationSeconds measures the time of an operation: from the first event of a snapshot, or the
+// start of its deletion, to the end.
 const operationSeconds = "snapshot_controller_operation_total_seconds"
 
 // Operations that are measured.
@@ -28,13 +28,13 @@ type operationKey struct {
 	uid  types.UID
 }
 
-// operationStart is the start of an operation: its time and its object.
+// operationStart holds the time and the object of the start of an operation.
 type operationStart struct {
 	at           time.Duration
 	kind, driver string
 }
 
-// begin starts the clock of an operation, unless it runs.
+// begin records the start of an operation, unless it has started already.
 func (c *Controller) begin(name string, s volumeSnapshot) {
 	key := operationKey{name, s.UID}
 	if _, runs := c.operations[key]; !runs {
@@ -71,7 +71,7 @@ func (c *Controller) deleted(s volumeSnapshot) {
 
 const unknownDriver = "unknown"
 
-// driverOf is the driver of a snapshot, by its content or its class.
+// driverOf returns the driver of a snapshot, from its content or its class.
 func (c *Controller) driverOf(s volumeSnapshot) string {
 	name := snapshot.BoundContent(s)
 	if given := s.Spec.Source.VolumeSnapshotContentName; given != nil {

@@ -5,12 +5,12 @@ import "github.com/csisim/csisim/internal/driver/sidecar"
 // Name is the program's.
 const Name = "snapshot-controller"
 
-// Lock is the name of the Lease of its replicas. C-LIB-5
+// Lock is the name of the Lease for leader election. C-LIB-5
 const Lock = "snapshot-controller-leader"
 
 // Options are the program's flags.
 type Options struct {
-	// Replicas is the number of replicas; only the holder of the Lease works, unless the flag
+	// Replicas is the number of replicas. Only the holder of the Lease works, unless the flag
 	// LeaderElection is false. Default: 1.
 	Replicas uint `json:"replicas,omitempty" example:"2" doc:"How many run. One works only while it holds the Lease, unless its flag leaderElection is false. Default 1."`
 	// Flags are the flags that it shares with sidecars. C-LIB-7

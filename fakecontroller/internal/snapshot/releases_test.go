@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Given a driver that finishes a snapshot after some answers, when csi-snapshotter is older than
-// 8.0, then its writes lead to calls without a pause. C-SNAP-31,
+// Given a driver that completes a snapshot after several calls, when csi-snapshotter is older than
+// 8.0, then its own writes cause calls without a pause. C-SNAP-31,
 // kubernetes-csi/external-snapshotter#1009
 func TestOldReleasesCallAgainAfterTheirOwnWrites(t *testing.T) {
 	for release, calls := range map[sidecar.Release]int{"6.3": 4, "7.0": 4, "8.0": 1, "": 1} {
@@ -30,8 +30,7 @@ func TestOldReleasesCallAgainAfterTheirOwnWrites(t *testing.T) {
 }
 
 // Given an existing snapshot that is not ready, when csi-snapshotter is older than 7.0, then it
-// calls ListSnapshots again only after the resync. C-SNAP-36,
-// kubernetes-csi/external-snapshotter#958
+// calls ListSnapshots again only at the resync. C-SNAP-36, kubernetes-csi/external-snapshotter#958
 func TestOldReleasesDoNotRetryExistingSnapshots(t *testing.T) {
 	for release, ready := range map[sidecar.Release]bool{"6.3": false, "7.0": true, "": true} {
 		w := newWorld(t, mock.Options{SnapshotPolls: 6, ListSnapshots: true}).with(release)
@@ -44,9 +43,9 @@ func TestOldReleasesDoNotRetryExistingSnapshots(t *testing.T) {
 	}
 }
 
-// Given a snapshot that is deleted while the outcome of its creation is unknown, when it becomes
-// ready, then it is deleted at once, by older releases at the resync, and never by those without a
-// resync. C-SNAP-31, kubernetes-csi/external-snapshotter#1302 and #1392
+// Given a snapshot that is deleted while the result of its creation is unknown, when it becomes
+// ready, then it is deleted at once. Older releases delete it at the resync; releases without a
+// resync never do. C-SNAP-31, kubernetes-csi/external-snapshotter#1302 and #1392
 func TestADeletionDuringTheCreationTakesLongerInOldReleases(t *testing.T) {
 	for release, gone := range map[sidecar.Release]time.Duration{"7.0": 5 * time.Minute, "8.2": 0, "8.5": 15 * time.Minute, "8.6": 5 * time.Minute} {
 		w := newWorld(t, mock.Options{}).with(release)
@@ -67,7 +66,7 @@ func TestADeletionDuringTheCreationTakesLongerInOldReleases(t *testing.T) {
 	}
 }
 
-// Given a group of snapshots, when it is deleted, then older releases delete each member, too.
+// Given a group of snapshots, when it is deleted, then older releases also delete each member.
 // C-GSNAP-9, kubernetes-csi/external-snapshotter#1231
 func TestOldReleasesDeleteTheMembersOfAGroup(t *testing.T) {
 	for release, members := range map[sidecar.Release]bool{"8.1": true, "8.2": false, "": false} {

@@ -1,6 +1,6 @@
-// Package snapshot is the snapshot-controller: it makes contents for snapshots of claims, binds
-// snapshots and contents, copies csi-snapshotter's status of the content into the snapshot, and
-// protects both until they may be deleted.
+// Package snapshot is the snapshot-controller. It creates contents for snapshots of claims, binds
+// snapshots and contents, and copies the content's status from csi-snapshotter into the snapshot.
+// It protects both until they may be deleted.
 package snapshot
 
 import (
@@ -27,7 +27,7 @@ type (
 // Controller is one running snapshot-controller.
 type Controller struct {
 	*component.Component
-	// snapshots and contents are its caches, with its own writes on top. C-SNAP-11
+	// snapshots and contents are its caches, updated with its own writes. C-SNAP-11
 	snapshots *component.Overlay[volumeSnapshot]
 	contents  *component.Overlay[content]
 	// groups and groupContents are the same of group snapshots.
@@ -74,14 +74,14 @@ func newController(w *component.World, o Options) *Controller {
 	return c
 }
 
-// lead starts the controller's work; with replicas, only the leader calls it.
+// lead starts the controller's work. With replicas, only the leader calls it.
 func (c *Controller) lead() {
 	c.Inform(c.informers())
 	c.Go("informers of groups", func(p *kernel.Process) { c.RunInformers(p, c.groupInformers()) })
 }
 
-// informers queue every snapshot and content that they deliver, and of a deleted one its
-// counterpart, which may wait for that.
+// informers queue every snapshot and content that they deliver. For a deleted one they queue its
+// counterpart, because it may wait for the deletion.
 func (c *Controller) informers() component.Informers {
 	return component.Informers{News: "snapshots and contents to work on", Sources: []component.Source{
 		component.On(func(e store.Event[volumeSnapshot]) {
@@ -124,7 +124,7 @@ func (c *Controller) groupInformers() component.Informers {
 	}}
 }
 
-// snapshotOf is the key of the snapshot that a content is for.
+// snapshotOf returns the key of the snapshot of a content.
 func snapshotOf(c content) store.Key {
 	return store.Key{Namespace: c.Spec.VolumeSnapshotRef.Namespace, Name: c.Spec.VolumeSnapshotRef.Name}
 }

@@ -39,7 +39,7 @@ type world struct {
 	release    sidecar.Release
 }
 
-// unlimited is for tests that are not about C-LIB-7.
+// unlimited is for tests that do not cover C-LIB-7.
 const unlimited = -1
 
 func newWorld(t *testing.T, o mock.Options) *world {
@@ -80,7 +80,7 @@ func (w *world) class(name string, parameters map[string]string, annotations ...
 	tc.Create(w.Cluster, c)
 }
 
-// snapshot makes a snapshot of claim v; an empty class is none.
+// snapshot makes a snapshot of claim v. An empty class means no class.
 func (w *world) snapshot(name, class string) volumeSnapshot {
 	s := &snapshotv1.VolumeSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -223,9 +223,8 @@ func TestAnErrorIsReportedOnceAndRetried(t *testing.T) {
 	assert.Nil(t, w.content(s).Status.Error)
 }
 
-// C-SNAP-32, C-SNAP-35: with a timeout the snapshot may exist, so the deletion waits
-// until the driver has answered.
-// conformance: csimock-snapshot-secrets
+// C-SNAP-32, C-SNAP-35: after a timeout the snapshot may exist, so the deletion waits for an answer
+// of the driver. conformance: csimock-snapshot-secrets
 func TestADeletionWaitsUntilTheOutcomeIsKnown(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.class("secret", map[string]string{
@@ -314,7 +313,7 @@ func TestAClaimThatIsNotBoundIsNotCut(t *testing.T) {
 	assert.True(t, *w.get("daily").Status.ReadyToUse)
 }
 
-// givenContent is an administrator's content of the first snapshot that a driver has made.
+// givenContent makes a pre-provisioned content for the first snapshot of a driver.
 func givenContent(c *tc.Cluster) {
 	tc.Create(c, &snapshotv1.VolumeSnapshotContent{
 		ObjectMeta: metav1.ObjectMeta{Name: "given"},
@@ -326,7 +325,7 @@ func givenContent(c *tc.Cluster) {
 	})
 }
 
-// givenSnapshot is the snapshot that has this content.
+// givenSnapshot makes a snapshot with this content.
 func givenSnapshot(c *tc.Cluster) *snapshotv1.VolumeSnapshot {
 	return tc.Create(c, &snapshotv1.VolumeSnapshot{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "given"},
@@ -389,7 +388,7 @@ func TestWrongContentsAreRefused(t *testing.T) {
 	assert.False(t, *w.get("c").Status.ReadyToUse)
 }
 
-// C-SNAP-17: the error ends the readiness, and a snapshot that is not ready is made anew, under the
+// C-SNAP-17: the error ends the readiness. A snapshot that is not ready is created again, under the
 // same name.
 func TestAReadySnapshotMissesItsContent(t *testing.T) {
 	w := newWorld(t, mock.Options{})
@@ -432,8 +431,8 @@ func TestASnapshotThatIsBeingRestoredIsKept(t *testing.T) {
 	assert.False(t, tc.Exists[volumeSnapshot](w.Cluster, "default", "daily"))
 }
 
-// Both programs die at any moment of a snapshot's life; in the end the snapshot was taken once, and
-// is deleted.
+// Both programs crash at any moment of a snapshot's lifecycle. In the end the snapshot was taken
+// once, and is deleted.
 func TestCrashesLeaveNothingBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := &world{Cluster: tc.New(t, kernel.NewRandom(seed), mock.Options{Snapshot: true, Existing: []mock.ExistingVolume{{ID: "h-v"}}}), perSecond: unlimited}

@@ -78,7 +78,7 @@ func failedToUpdate(name string, err error) error {
 	return fmt.Errorf("snapshot controller failed to update %s on API server: %w", name, err)
 }
 
-// syncUnready brings a snapshot on its way. C-SNAP-13 to C-SNAP-15
+// syncUnready processes a snapshot that is not ready. C-SNAP-13 to C-SNAP-15
 func (c *Controller) syncUnready(p *kernel.Process, s volumeSnapshot) error {
 	if s.Status == nil || s.Status.CreationTime == nil {
 		c.begin(creation, s)

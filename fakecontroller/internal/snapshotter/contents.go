@@ -22,26 +22,26 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// contents are the contents of one kind, of snapshots or of groups of them: the sidecar works on
-// both in the same way, with other words.
+// contents handles the contents of one kind: of snapshots or of group snapshots. The sidecar
+// processes both in the same way, with different texts.
 type contents[C store.Object] struct {
 	*component.Overlay[C]
 	run     *run
 	queue   *workqueue.Queue[store.Key]
-	unready map[store.Key]bool // those that a resync is for
+	unready map[store.Key]bool // contents that the resync processes
 	marks
 	words
 
 	sync func(*kernel.Process, C) error
 	// spec returns the driver and the class that a content names.
 	spec func(C) (driver string, class *string)
-	// status returns the error and the readiness in a content's status, which it makes if there is
-	// none.
+	// status returns the error and the readiness in a content's status. It creates a missing
+	// status.
 	status  func(C) (**snapshotv1.VolumeSnapshotError, **bool)
 	isReady func(C) bool
-	// waits has a content that is not ready looked at again, although nothing failed.
+	// waits schedules another look at a content that is not ready, without an error.
 	waits bool
-	// findClass finds a class; classes are the resource of its kind.
+	// findClass finds a class; classes is the resource of its kind.
 	findClass func(name string) (class, bool)
 	classes   schema.GroupResource
 	lists     snapshot.SecretKind // for the driver's lists
@@ -64,7 +64,7 @@ type marks struct {
 type words struct {
 	noun        string // snapshot
 	subject     string // content, of most messages
-	ofStatus    string // content, of an error of its status
+	ofStatus    string // content, of an error in its status
 	unmarked    string // content, of the annotation that stays after the snapshot was cut
 	annotation  string // that the driver may be cutting
 	deleteError string // reason of an event
@@ -78,8 +78,8 @@ func (k *contents[C]) start(called string, o workqueue.Options) {
 	k.queue, k.unready = workqueue.New(called, o, k.run.Go, k.syncByKey), map[store.Key]bool{}
 }
 
-// syncByKey skips a content if the informer delivers an older version than the sidecar has written:
-// the newer one will follow. C-SNAP-11
+// syncByKey skips a content if the sidecar has written a newer version than the informer's. The
+// newer version will follow. C-SNAP-11
 func (k *contents[C]) syncByKey(p *kernel.Process, key store.Key) error {
 	c, ok := component.Cached[C](k.run.Component, key)
 	if !ok || any(k.Newest(c)) != any(c) || !k.own(c) {
@@ -140,8 +140,8 @@ func (k *contents[C]) update(p *kernel.Process, c C, do func(*kernel.Process, C)
 	return nil
 }
 
-// saveError writes an error into the status and emits an event, unless the status has this error
-// already. C-SNAP-35
+// saveError writes an error into the status and emits an event, unless the status already has this
+// error. C-SNAP-35
 func (k *contents[C]) saveError(p *kernel.Process, c C, reason, message string) {
 	if known, _ := k.status(c.DeepCopyObject().(C)); *known != nil && *(*known).Message == message {
 		return
@@ -158,8 +158,8 @@ func (k *contents[C]) saveError(p *kernel.Process, c C, reason, message string) 
 	}
 }
 
-// annotate marks a content while the driver may be taking its snapshot, so that it is not deleted
-// meanwhile. C-SNAP-34
+// annotate marks a content while the driver may be creating its snapshot, so that the content is
+// not deleted meanwhile. C-SNAP-34
 func (k *contents[C]) annotate(p *kernel.Process, c C, on bool) (C, error) {
 	if has(c, k.beingCreated) == on {
 		return c, nil
@@ -194,15 +194,15 @@ func (k *contents[C]) patch(p *kernel.Process, c C, change func(C)) (C, error) {
 	return changed, nil
 }
 
-// cutting is the way of one content to its snapshot: the call of the driver, and the record of its
-// answer.
+// cutting holds the steps from a content to its snapshot: the call of the driver, and the record of
+// its answer.
 type cutting[C store.Object, Made any] struct {
 	cut   func() (Made, error)
 	save  func(*kernel.Process, C, Made) (C, error)
 	taken string // for the message of an error
 }
 
-// cut has the driver cut a snapshot or a group, and saves its answer. C-SNAP-34
+// cut makes the driver create a snapshot or a group snapshot, and saves its answer. C-SNAP-34
 func cut[C store.Object, Made any](p *kernel.Process, k *contents[C], c C, by cutting[C, Made]) (C, error) {
 	c, err := k.annotate(p, c, true)
 	if err != nil {
@@ -243,8 +243,8 @@ func (k *contents[C]) secrets(p *kernel.Process, c C) (map[string]string, error)
 	return values, nil
 }
 
-// delete has the driver delete the snapshot or the group of a content, and says in the content that
-// it is no more. C-SNAP-33
+// delete makes the driver delete the snapshot or the group of a content, and removes the handle
+// from the content. C-SNAP-33
 func (k *contents[C]) delete(p *kernel.Process, c C, call func(secrets map[string]string) error, clear func(C)) error {
 	failed := func(why string, err error) error {
 		k.run.event(c, corev1.EventTypeWarning, k.deleteError, "%s", why)
@@ -285,7 +285,7 @@ func (k *contents[C]) classSecrets(p *kernel.Process, c C) (map[string]string, e
 	return secrets, nil
 }
 
-// noteReadiness remembers which contents a resync is for.
+// noteReadiness records which contents the resync has to process.
 func (k *contents[C]) noteReadiness(e store.Event[C]) {
 	if e.Type == store.Deleted || k.isReady(e.Object) && e.Object.GetDeletionTimestamp() == nil || !k.own(e.Object) {
 		delete(k.unready, store.KeyOf(e.Object))

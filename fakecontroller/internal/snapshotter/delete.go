@@ -11,10 +11,10 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// delete has the driver delete a snapshot, if that is the content's policy, and
-// lets the content go. C-SNAP-33
+// delete makes the driver delete a snapshot if the content's policy is Delete, and releases the
+// content. C-SNAP-33
 func (r *run) delete(p *kernel.Process, c content) error {
-	// C-GSNAP-9: it goes with its group.
+	// C-GSNAP-9: it is deleted with its group.
 	inGroup := c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil && r.opts.Version.Has(sidecar.MembersGoWithGroup)
 	if c.Spec.DeletionPolicy != snapshotv1.VolumeSnapshotContentDelete || c.Status == nil || c.Status.SnapshotHandle == nil || inGroup {
 		return r.contents.release(p, c)

@@ -23,14 +23,14 @@ func (r *run) meetGroups(p *kernel.Process) {
 	}
 }
 
-// echo is the time between an event of the informer and the event of its result. Without it, and
-// without a limit of the API client, a group that is not ready would be cut again and again while
-// virtual time stands still.
+// echo is the time between an event of the informer and the resulting event. Without it, and
+// without a limit of the API client, a group that is not ready would be requested again and again
+// while virtual time stands still.
 const echo = 10 * time.Millisecond
 
-// informGroups queues all events of group contents, also those of the sidecar's own writes. So a
-// group that is not ready, or that the driver has refused for good, is cut again at once. Only the
-// limit of the API client slows this down, not the backoff. (external-snapshotter v8.6.0,
+// informGroups queues all events of group contents, including those of the sidecar's own writes. So
+// a group that is not ready, or has a final error, is requested again at once. Only the limit of
+// the API client slows this down, not the backoff. (external-snapshotter v8.6.0,
 // NewCSISnapshotSideCarController: for groups the filter of C-SNAP-31 is still to do) C-GSNAP-5
 func (r *run) informGroups(p *kernel.Process) {
 	contents := component.Watch[groupContent](r.Component, p)
@@ -63,6 +63,6 @@ func (r *run) syncGroup(p *kernel.Process, c groupContent) error {
 	case c.Spec.Source.GroupSnapshotHandles != nil:
 		return r.groupContents.update(p, c, r.lookAtGroup, failedCheck, "Failed to check and update group snapshot content")
 	}
-	// A group that is being taken is checked by repeating the call. C-GSNAP-5
+	// The sidecar checks a group snapshot in progress by repeating the call. C-GSNAP-5
 	return r.groupContents.update(p, c, r.createGroup, failedCheck, "Failed to check and update group snapshot content")
 }

@@ -38,7 +38,7 @@ func (r *run) groupInput(p *kernel.Process, c groupContent) (class, map[string]s
 	return found, secrets, err
 }
 
-// cutGroup asks for the driver's name before each call, as cut does.
+// cutGroup requests the driver's name before each call, as cut does.
 func (r *run) cutGroup(p *kernel.Process, c groupContent, class class, secrets map[string]string) (*csi.VolumeGroupSnapshot, error) {
 	parameters, err := snapshot.DriverParameters(class.parameters)
 	if err != nil {
@@ -63,7 +63,7 @@ func (r *run) cutGroup(p *kernel.Process, c groupContent, class class, secrets m
 	return answer.GetGroupSnapshot(), err
 }
 
-// saveGroupStatus records the driver's answer; except for the readiness, earlier values are kept.
+// saveGroupStatus records the driver's answer. Only the readiness replaces an earlier value.
 func (r *run) saveGroupStatus(p *kernel.Process, c groupContent, made *csi.VolumeGroupSnapshot) (groupContent, error) {
 	created := metav1.NewTime(p.Now())
 	if made.GetCreationTime() != nil {
@@ -106,7 +106,7 @@ func infoOf(members []*csi.Snapshot) []groupv1.VolumeSnapshotInfo {
 	return list
 }
 
-// lookAtGroup asks the driver about a group that it had before. C-GSNAP-5
+// lookAtGroup requests the state of a pre-provisioned group from the driver. C-GSNAP-5
 func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, error) {
 	secrets, err := r.groupContents.classSecrets(p, c)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, erro
 	if err != nil {
 		return c, fmt.Errorf("failed to list group snapshot for group snapshot content %s: %w", c.Name, quoted{err})
 	}
-	// Of the members nothing is written down: their contents are made by hand, too.
+	// It records nothing about the members: their contents are pre-provisioned, too.
 	found := &csi.VolumeGroupSnapshot{
 		GroupSnapshotId: handles.VolumeGroupSnapshotHandle, ReadyToUse: answer.GetGroupSnapshot().GetReadyToUse(),
 		CreationTime: answer.GetGroupSnapshot().GetCreationTime(),

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// deleteGroup has the driver delete a group, if that is the content's policy, and
-// lets the content go. C-GSNAP-9
+// deleteGroup makes the driver delete a group if the content's policy is Delete, and releases the
+// content. C-GSNAP-9
 func (r *run) deleteGroup(p *kernel.Process, c groupContent) error {
 	if c.Spec.DeletionPolicy != snapshotv1.VolumeSnapshotContentDelete || c.Status == nil || c.Status.VolumeGroupSnapshotHandle == nil {
 		return r.groupContents.release(p, c)
@@ -31,8 +31,8 @@ func (r *run) deleteGroup(p *kernel.Process, c groupContent) error {
 	})
 }
 
-// membersOf returns the handles of the group's snapshots: from the driver's answer, or from an
-// administrator.
+// membersOf returns the handles of the group's snapshots, from the driver's answer or from a
+// pre-provisioned content.
 func membersOf(c groupContent) (handles []string) {
 	for _, s := range c.Status.VolumeSnapshotInfoList {
 		handles = append(handles, s.SnapshotHandle)

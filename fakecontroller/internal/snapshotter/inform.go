@@ -23,8 +23,8 @@ func (r *run) inform(p *kernel.Process) {
 }
 
 // matters reports whether a change leads to another look at the content. The sidecar's own writes
-// do not break the backoff, but a snapshot that has become ready does, since its deletion may wait
-// for that. Old releases ignore only errors. C-SNAP-31
+// do not end the backoff. A snapshot that has become ready does, because its deletion may wait for
+// this. Old releases ignore only errors. C-SNAP-31
 func (r *run) matters(old, now content) bool {
 	if !r.opts.Version.Has(sidecar.IgnoresOwnWrites) {
 		return now.Status == nil || now.Status.Error == nil

@@ -38,8 +38,8 @@ func (r *run) snapshots() *contents[content] {
 	}
 }
 
-// groupSnapshots are the contents of groups. A group that is not ready is not looked at again for
-// that, unlike a single snapshot: only after a write, and at the resync.
+// groupSnapshots are the contents of groups. Unlike a single snapshot, a group that is not ready is
+// processed again only after a write, and at the resync.
 func (r *run) groupSnapshots() *contents[groupContent] {
 	return &contents[groupContent]{
 		Overlay: component.NewOverlay[groupContent](r.Component), run: r, sync: r.syncGroup, isReady: isGroupReady,

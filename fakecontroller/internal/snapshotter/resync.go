@@ -15,10 +15,9 @@ import (
 // resyncPeriod is the interval at which the informers deliver all objects again. C-SNAP-30
 const resyncPeriod = 15 * time.Minute
 
-// resync looks again at contents of snapshots that are not ready, since the sidecar otherwise
-// misses changes of their status by others. It also processes contents that have to be deleted: a
-// deletion that could not begin has no further event either. It would change nothing for others.
-// C-SNAP-31
+// resync processes contents of snapshots that are not ready. Without it the sidecar misses changes
+// of their status by others. It also processes contents that have to be deleted, because a deletion
+// that could not begin has no further event. Other contents would not change. C-SNAP-31
 func (r *run) resync(p *kernel.Process) {
 	waits := func() bool { return len(r.contents.unready)+len(r.groupContents.unready) > 0 }
 	component.Resync(p, "contents that a resync is for", resyncPeriod, waits, func() {
@@ -27,8 +26,7 @@ func (r *run) resync(p *kernel.Process) {
 	})
 }
 
-// resyncAll queues the contents for which the resync exists, unless the handler of events drops
-// them.
+// resyncAll queues the contents for the resync, unless the event handler drops them.
 func resyncAll[C store.Object](k *contents[C], handled func(C) bool) {
 	byName := func(a, b store.Key) int { return cmp.Compare(a.Name, b.Name) }
 	for _, key := range slices.SortedFunc(maps.Keys(k.unready), byName) {

@@ -13,7 +13,8 @@ var _ sidecar.Sidecar = Options{}
 // Name is the program's.
 func (Options) Name() string { return Caller }
 
-// RunsBeside reports whether csi-snapshotter runs beside a driver: one that takes snapshots.
+// RunsBeside reports whether csi-snapshotter runs beside a driver: it does if the driver takes
+// snapshots.
 func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
 
 // Lock is the name of its Lease. C-LIB-5

@@ -1,5 +1,5 @@
-// Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar: it has the
-// driver cut and delete snapshots for VolumeSnapshotContents, and writes the results there.
+// Package snapshotter is the in-process equivalent of the csi-snapshotter sidecar. It makes the
+// driver create and delete snapshots for VolumeSnapshotContents, and writes the results there.
 package snapshotter
 
 import (
@@ -20,8 +20,8 @@ import (
 // Caller is the sidecar's name in traces.
 const Caller = "csi-snapshotter"
 
-// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields
-// default to the defaults of the sidecar's flags. C-SNAP-30
+// Options are the sidecar's flags. Driver, Machine and Socket are required; the other fields have
+// the defaults of the sidecar's flags. C-SNAP-30
 type Options struct {
 	// Version is the release of the sidecar: see docs/reference/versions.md. Default: the newest.
 	Version sidecar.Release `json:"version,omitempty" example:"6.3" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
@@ -32,13 +32,13 @@ type Options struct {
 	Socket  string          `json:"-"`
 	// Timeout bounds each call. Default: 1 min.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 1m."`
-	// RetryIntervalStart and RetryIntervalMax bound the delay before a content that failed, or has
-	// a snapshot that is not ready, is looked at again. Defaults: 1 s, 5 min.
+	// RetryIntervalStart and RetryIntervalMax limit the delay until a content is processed again:
+	// after an error, or while its snapshot is not ready. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers bounds the number of contents in work at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
-	// CreateMetadata adds the names of snapshot and content to the parameters of
+	// CreateMetadata adds the names of the snapshot and the content to the parameters of
 	// CreateSnapshot, as --extra-create-metadata does. Default: false.
 	CreateMetadata bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of snapshot and content are parameters of CreateSnapshot; default false."`
 	sidecar.Flags
@@ -54,7 +54,7 @@ func (o Options) withDefaults() Options {
 
 type content = *snapshotv1.VolumeSnapshotContent
 
-// run is the sidecar from one start to its end.
+// run is one run of the sidecar, from its start to its end.
 type run struct {
 	*component.Component
 	wire   *wire.Wire
@@ -81,7 +81,8 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main requests the driver's capabilities; if it cannot snapshot, the sidecar ends. C-SNAP-30
+// main requests the driver's capabilities. If the driver has no snapshots, the sidecar ends.
+// C-SNAP-30
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
 	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")

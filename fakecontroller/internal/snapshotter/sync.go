@@ -24,18 +24,18 @@ func (r *run) sync(p *kernel.Process, c content) error {
 		return err
 	case c.Spec.Source.SnapshotHandle != nil || isCutMember(c):
 		return r.contents.update(p, c, r.look, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
-	case isMember(c): // snapshot-controller has not said yet which snapshot it is
+	case isMember(c): // snapshot-controller has not written its snapshot yet
 		return errNotReady
 	}
-	// C-SNAP-36: a snapshot that is being taken is checked by repeating the call.
+	// C-SNAP-36: the sidecar checks a snapshot in progress by repeating the call.
 	return r.contents.update(p, c, r.create, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
 }
 
 // isMember reports whether the snapshot is cut with a group, not for itself. C-GSNAP-6
 func isMember(c content) bool { return metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupHandle) }
 
-// isCutMember: the sidecar requests the state of a group's member from the driver, like that of a
-// pre-provisioned snapshot. C-SNAP-37
+// isCutMember reports whether the content is a member of a group. The sidecar requests its state
+// from the driver, as for a pre-provisioned snapshot. C-SNAP-37
 func isCutMember(c content) bool {
 	return c.Status != nil && c.Status.VolumeGroupSnapshotHandle != nil && c.Status.SnapshotHandle != nil
 }
@@ -47,14 +47,13 @@ func failedToUpdate(name string, err error) error {
 // snap is the driver's description of a snapshot.
 type snap struct {
 	handle  string
-	created time.Time // zero if it does not say
+	created time.Time // zero if the driver does not report it
 	bytes   int64
 	ready   bool
-	group   string // the handle of its group; empty if it has none or is not reported
+	group   string // the handle of its group; empty without one
 }
 
-// saveStatus records the driver's answer; except for the readiness, earlier values are kept.
-// C-SNAP-34
+// saveStatus records the driver's answer. Only the readiness replaces an earlier value. C-SNAP-34
 func (r *run) saveStatus(p *kernel.Process, c content, s snap) (content, error) {
 	if s.created.IsZero() {
 		s.created = p.Now()

@@ -54,8 +54,8 @@ func sortedDown(pods map[int]*corev1.Pod) []int {
 	return ordinals
 }
 
-// firstUnhealthy returns the unhealthy pod with the lowest ordinal, which may be replaced although
-// it is not ready.
+// firstUnhealthy returns the unhealthy pod with the lowest ordinal. It may be replaced although it
+// is not ready.
 func (c *Controller) firstUnhealthy(set *appsv1.StatefulSet, down []int, pods map[int]*corev1.Pod) *corev1.Pod {
 	for _, n := range slices.Backward(down) {
 		if !c.healthy(set, pods[n]) {
@@ -65,19 +65,19 @@ func (c *Controller) firstUnhealthy(set *appsv1.StatefulSet, down []int, pods ma
 	return nil
 }
 
-// healthy reports whether a pod runs, has been ready for as long as the set requires, and is not
+// healthy reports whether a pod runs, has been ready for the time that the set requires, and is not
 // being deleted.
 func (c *Controller) healthy(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	return c.availableIn(set, pod) == 0 && pod.DeletionTimestamp == nil
 }
 
-// availableIn returns the time for which a pod must stay ready until it counts as available: 0 if
-// it does already, less than 0 if it is not ready.
+// availableIn returns the time until a pod counts as available: 0 if it does already, less than 0
+// if it is not ready.
 func (c *Controller) availableIn(set *appsv1.StatefulSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }
 
-// nextAvailable returns the time until the next of the pods becomes available; 0 if none does.
+// nextAvailable returns the time until the next pod becomes available; 0 if none does.
 func (c *Controller) nextAvailable(set *appsv1.StatefulSet, pods map[int]*corev1.Pod) (next time.Duration) {
 	for _, n := range sortedDown(pods) {
 		if in := c.availableIn(set, pods[n]); in > 0 && (next == 0 || in < next) {
@@ -87,7 +87,7 @@ func (c *Controller) nextAvailable(set *appsv1.StatefulSet, pods map[int]*corev1
 	return next
 }
 
-// add makes the pod of an ordinal, its claims first.
+// add creates the pod of an ordinal, after its claims.
 func (c *Controller) add(p *kernel.Process, set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) error {
 	pod, err := podFor(set, rev, n)
 	if err != nil {
@@ -125,8 +125,8 @@ func (c *Controller) tellPod(set *appsv1.StatefulSet, verb, pod string, err erro
 	c.Event(set, corev1.EventTypeNormal, "Successful"+verb, "%s Pod %s in StatefulSet %s successful", verb, pod, set.Name)
 }
 
-// addClaims makes the claims of an ordinal that are not there. A claim outlives
-// its pod, and belongs to the next pod of that ordinal.
+// addClaims makes the claims of an ordinal that are not there. A claim outlives its pod, and the
+// next pod with this ordinal uses it.
 func (c *Controller) addClaims(p *kernel.Process, set *appsv1.StatefulSet, n int) error {
 	for i := range set.Spec.VolumeClaimTemplates {
 		claim := claimFor(set, &set.Spec.VolumeClaimTemplates[i], n)
@@ -200,8 +200,8 @@ func podFor(set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) (*co
 	return pod, nil
 }
 
-// volumesFor returns the volumes of a pod: the volumes of its claims, and the template's volumes
-// with other names.
+// volumesFor returns the volumes of a pod: those of its claims, and the other volumes of the
+// template.
 func volumesFor(set *appsv1.StatefulSet, others []corev1.Volume, n int) []corev1.Volume {
 	var volumes []corev1.Volume
 	for i := range set.Spec.VolumeClaimTemplates {

@@ -34,9 +34,8 @@ func (c *Controller) retentionOf(set *appsv1.StatefulSet) retention {
 	return retention{policy.WhenDeleted == toDelete, policy.WhenScaled == toDelete}
 }
 
-// ownClaims gives the claims of a pod the owners that the retention policy requires: the garbage
-// collector deletes them together with their last owner. It reports whether a claim was changed.
-// C-STS-2
+// ownClaims sets the owners of a pod's claims by the retention policy. The garbage collector
+// deletes a claim with its last owner. It reports whether a claim was changed. C-STS-2
 func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int, pod *corev1.Pod) (changed bool, err error) {
 	if !c.Version.Has(version.ClaimRetention) {
 		return false, nil
@@ -65,8 +64,8 @@ func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int
 	return changed, nil
 }
 
-// ownersFor returns the owners that a claim should have, and whether another controller has the
-// claim. C-STS-2
+// ownersFor returns the owners that a claim should have, and whether the claim has another
+// controller. C-STS-2
 func (c *Controller) ownersFor(claim *corev1.PersistentVolumeClaim, set *appsv1.StatefulSet, pod *corev1.Pod, wanted bool) (owners []metav1.OwnerReference, conflict bool) {
 	if isStale(claim, set, setKind) || isStale(claim, pod, podKind) {
 		return claim.OwnerReferences, false // it belongs to an earlier set or pod of that name
@@ -89,8 +88,8 @@ func (c *Controller) ownersFor(claim *corev1.PersistentVolumeClaim, set *appsv1.
 	return owners, conflict
 }
 
-// hasStaleClaim reports whether a claim of an ordinal goes with an earlier pod, so that a new pod
-// has to wait. C-STS-3
+// hasStaleClaim reports whether a claim of an ordinal is deleted with an earlier pod. A new pod
+// then has to wait. C-STS-3
 func (c *Controller) hasStaleClaim(set *appsv1.StatefulSet, n int) bool {
 	if !c.retentionOf(set).whenScaled {
 		return false

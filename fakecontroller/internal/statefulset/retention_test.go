@@ -37,8 +37,8 @@ func (c *cluster) removeClaim(name string) {
 	testcluster.Delete(c.Cluster, testcluster.Get[*corev1.PersistentVolumeClaim](c.Cluster, namespace, name))
 }
 
-// The retention policy determines the owners of the claims, by which the garbage collector deletes
-// them. C-STS-1, C-STS-2 [pkg/controller/statefulset/stateful_set_utils.go
+// The retention policy determines the owners of the claims, and the garbage collector deletes the
+// claims by their owners. C-STS-1, C-STS-2 [pkg/controller/statefulset/stateful_set_utils.go
 // updateClaimOwnerRefForSetAndPod]
 func TestClaimsAreOwnedAsTheRetentionPolicySays(t *testing.T) {
 	const keep, remove = appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType
@@ -70,7 +70,7 @@ func TestClaimsAreOwnedAsTheRetentionPolicySays(t *testing.T) {
 	}
 }
 
-// A policy that changes changes the owners of claims that are there, and an event says so. C-STS-2
+// A changed policy changes the owners of existing claims, and emits an event. C-STS-2
 func TestAChangedRetentionPolicyCountsAtOnce(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(nil)
@@ -86,7 +86,7 @@ func TestAChangedRetentionPolicyCountsAtOnce(t *testing.T) {
 	assert.Empty(t, c.owners("data-web-0"))
 }
 
-// Another controller of a claim keeps it. C-STS-2
+// A claim with another controller keeps it. C-STS-2
 func TestAClaimOfAnotherControllerIsLeftAlone(t *testing.T) {
 	c := newCluster(t)
 	claim := testcluster.Create(c.Cluster, claimFor(setNamed("web"), &template, 0))
@@ -107,8 +107,7 @@ func setNamed(name string) *appsv1.StatefulSet {
 	return &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: appsv1.StatefulSetSpec{Selector: &metav1.LabelSelector{}}}
 }
 
-// A claim that goes with a pod of a set that was scaled down keeps the next pod of that number
-// waiting. C-STS-3
+// A claim that is being deleted after a scale-down delays the next pod with this ordinal. C-STS-3
 func TestANewPodWaitsForTheOldClaim(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(retain("Retain", "Delete"))
@@ -126,7 +125,7 @@ func TestANewPodWaitsForTheOldClaim(t *testing.T) {
 	assert.Equal(t, "web-0 web-1", c.pods())
 }
 
-// The policy is ignored by versions in which its gate is off. C-STS-1
+// Versions with the gate off ignore the policy. C-STS-1
 func TestClaimsStayInOldVersions(t *testing.T) {
 	for v, want := range map[version.Version]int{version.ClaimRetention.Before(): 0, version.ClaimRetention.Before() + 1: 1} {
 		c := &cluster{testcluster.New(t, nil, mock.Options{})}
@@ -138,7 +137,7 @@ func TestClaimsStayInOldVersions(t *testing.T) {
 	}
 }
 
-// A claim that is deleted while its pod is Pending is made again at once since v1.27. C-STS-4
+// Since v1.27 a claim that is deleted while its pod is Pending is created again at once. C-STS-4
 // [kubernetes/kubernetes#113270]
 func TestAClaimOfAPendingPodIsMadeAgain(t *testing.T) {
 	for v, want := range map[version.Version]bool{version.ClaimsOfPendingPods.Before(): false, version.ClaimsOfPendingPods.Before() + 1: true} {

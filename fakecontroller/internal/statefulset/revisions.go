@@ -20,12 +20,12 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// revisions are the current template of the pods, and the updated one.
+// revisions holds the current template of the pods, and the updated one.
 type revisions struct {
 	current, update *appsv1.ControllerRevision
 }
 
-// forNew returns the template for a new pod; below the partition it is the current one.
+// forNew returns the template for a new pod. Below the partition it is the current one.
 func (r revisions) forNew(set *appsv1.StatefulSet, n int) *appsv1.ControllerRevision {
 	if rolls(set) && n < firstUpdated(set) {
 		return r.current
@@ -47,7 +47,7 @@ func firstUpdated(set *appsv1.StatefulSet) int {
 
 func revisionOf(pod *corev1.Pod) string { return pod.Labels[appsv1.ControllerRevisionHashLabelKey] }
 
-// revisionsOf finds a set's revisions, and records its template if that is new.
+// revisionsOf finds a set's revisions, and records a new template.
 func (c *Controller) revisionsOf(p *kernel.Process, set *appsv1.StatefulSet) (revisions, error) {
 	var r revisions
 	fresh, err := revisionFor(set)
@@ -94,7 +94,7 @@ func revisionFor(set *appsv1.StatefulSet) (*appsv1.ControllerRevision, error) {
 	hash.Write(data)
 	sum := rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
 	labels := map[string]string{}
-	maps.Copy(labels, set.Spec.Template.Labels) // kubectl rollout finds revisions by them
+	maps.Copy(labels, set.Spec.Template.Labels) // kubectl rollout finds revisions by these labels
 	labels["controller.kubernetes.io/hash"] = sum
 	return &appsv1.ControllerRevision{
 		ObjectMeta: metav1.ObjectMeta{
@@ -107,7 +107,7 @@ func revisionFor(set *appsv1.StatefulSet) (*appsv1.ControllerRevision, error) {
 	}, nil
 }
 
-// writeStatus counts the pods that the controller saw when it began.
+// writeStatus counts the pods from the beginning of the sync.
 func (c *Controller) writeStatus(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
 	status := c.statusOf(set, r, pods)
 	if equality.Semantic.DeepEqual(status, set.Status) {

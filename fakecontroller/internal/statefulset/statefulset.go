@@ -1,5 +1,5 @@
 // Package statefulset is the StatefulSet controller of the kube-controller-manager. It creates the
-// pods of a set in order, each with claims of its own, and deletes them in reverse order. It omits
+// pods of a set in order, each with its own claims, and deletes them in reverse order. It omits
 // maxUnavailable, because the gate of that field is off.
 package statefulset
 
@@ -74,8 +74,8 @@ func (c *Controller) podsOf(set *appsv1.StatefulSet) map[int]*corev1.Pod {
 	return pods
 }
 
-// step makes the changes that are possible now. A set of policy OrderedReady changes one pod at a
-// time and continues when that pod has reached its desired state.
+// step makes the changes that are possible now. A set with the policy OrderedReady changes one pod
+// at a time. It continues when this pod has reached its desired state.
 func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revisions, pods map[int]*corev1.Pod) error {
 	ordered := set.Spec.PodManagementPolicy == appsv1.OrderedReadyPodManagement
 	for _, n := range wanted(set) {
@@ -109,7 +109,7 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 	return c.roll(p, set, r, pods)
 }
 
-// keep sees to one pod that should be there, and reports whether the next has to wait.
+// keep creates or updates one desired pod, and reports whether the next pod has to wait.
 func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revisions, n int, pod *corev1.Pod) (wait bool, err error) {
 	switch {
 	case pod == nil && c.hasStaleClaim(set, n):

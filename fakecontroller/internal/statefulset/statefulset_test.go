@@ -21,7 +21,7 @@ const namespace = "default"
 
 var oneGi = resource.MustParse("1Gi")
 
-// cluster plays the kubelet: it makes pods ready, and ends them.
+// cluster acts as the kubelet: it makes pods ready, and ends them.
 type cluster struct {
 	*testcluster.Cluster
 }
@@ -229,7 +229,7 @@ func TestNewTemplateReplacesPodsFromTheLast(t *testing.T) {
 	}
 }
 
-// A pod has to be ready for some time before the next one is made. C-STS-5
+// A pod has to be ready for some time before the next pod is created. C-STS-5
 func TestAPodCountsWhenItHasBeenReadyForLongEnough(t *testing.T) {
 	c := newCluster(t)
 	c.makeSet(func(set *appsv1.StatefulSet) { set.Spec.MinReadySeconds = 10 })

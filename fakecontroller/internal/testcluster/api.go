@@ -1,5 +1,5 @@
-// Package testcluster is the world of a controller's test: an API and, on request, the controller
-// plugin of a mock driver. The test plays all other components.
+// Package testcluster is the environment of a controller's test: an API and, if wanted, the
+// controller plugin of a mock driver. The test plays all other components.
 package testcluster
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// API is the world of one test: an API server, and the components that the test starts.
+// API is the environment of one test: an API server, and the components that the test starts.
 type API struct {
 	*component.World
 	T testing.TB
 }
 
-// NewAPI makes an API; a nil strategy is the calm one.
+// NewAPI makes an API. A nil strategy means the calm one.
 func NewAPI(t testing.TB, strategy kernel.Strategy, options ...kind.Option) *API {
 	return NewAPIWith(t, kernel.Options{Strategy: strategy}, store.Options{Guard: true}, options...)
 }
 
-// NewAPIWith makes an API with other options of the kernel and of the store. The store uses the
+// NewAPIWith makes an API with other options for the kernel and the store. The store uses the
 // kernel's clock.
 func NewAPIWith(t testing.TB, ko kernel.Options, so store.Options, options ...kind.Option) *API {
 	k := kernel.New(ko)

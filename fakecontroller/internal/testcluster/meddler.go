@@ -4,14 +4,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Meddler is a strategy under which a meddler acts just before an action of a controller that it
-// names: "update", "list pods". All other choices are calm.
+// Meddler is a strategy that runs a meddler just before a named action of a controller: "update",
+// "list pods". All other choices are calm.
 type Meddler struct{ Before string }
 
 // MeddlerName is the meddler's name in traces.
 const MeddlerName = "somebody"
 
-// Meddle has a meddler act so many times, each time before the controller does.
+// Meddle runs a meddler the given number of times, each time before the controller's action.
 func Meddle(k *kernel.Kernel, times int, act func()) {
 	k.Spawn(nil, MeddlerName, func(p *kernel.Process) {
 		for range times {
@@ -21,7 +21,8 @@ func Meddle(k *kernel.Kernel, times int, act func()) {
 	})
 }
 
-// Choose runs the meddler at the label Before, and otherwise only when no other process can run.
+// Choose runs the meddler at the label Before. Otherwise it runs the meddler only if no other
+// process can run.
 func (m Meddler) Choose(c kernel.Choice) int {
 	switch {
 	case c.Kind == kernel.RunNext:
@@ -34,8 +35,7 @@ func (m Meddler) Choose(c kernel.Choice) int {
 	return 0
 }
 
-// first returns the index of the first alternative with such a process; 0 if no alternative has
-// one.
+// first returns the index of the first alternative with such a process; 0 if there is none.
 func first(c kernel.Choice, is func(*kernel.Process) bool) int {
 	for i := range c.N {
 		if is(c.Process(i)) {

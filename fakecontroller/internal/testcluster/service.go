@@ -15,7 +15,7 @@ func (c *Cluster) Service() *corev1.Service {
 	})
 }
 
-// Served makes a pod of the service web that runs and has port 8080.
+// Served makes a running pod of the service web, with port 8080.
 func (c *Cluster) Served(name, ip string, ready corev1.ConditionStatus) *corev1.Pod {
 	c.T.Helper()
 	pod := Create(c, &corev1.Pod{

@@ -37,7 +37,7 @@ type Cluster struct {
 	Driver  *mock.Driver
 }
 
-// New makes a cluster in which the driver runs.
+// New makes a cluster with the driver.
 func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	api := NewAPI(t, strategy, kind.NoServiceAccounts)
 	o.Name = Driver
@@ -53,8 +53,8 @@ func New(t testing.TB, strategy kernel.Strategy, o mock.Options) *Cluster {
 	return c
 }
 
-// Fail makes calls of a method, such as "CreateSnapshot", end with a code before
-// the driver sees them: so many times, 0 being always.
+// Fail makes calls of a method, such as "CreateSnapshot", fail with a code before they reach the
+// driver. times limits the number; 0 means always.
 func (c *Cluster) Fail(call string, code codes.Code, times int) {
 	c.Wire.Faults.Inject(&fault.Fault{Name: call, Call: call, Effect: fault.Answer, Code: code, Message: "refused", Times: times})
 }
@@ -62,8 +62,8 @@ func (c *Cluster) Fail(call string, code codes.Code, times int) {
 // Mend ends the fault of Fail.
 func (c *Cluster) Mend(call string) { c.Wire.Faults.Clear(call) }
 
-// Events returns the events since an event of the trace, as short lines: API changes, calls except
-// for capabilities, and Kubernetes events.
+// Events returns the events since an event of the trace, as short lines: API changes, calls other
+// than for capabilities, and Kubernetes events.
 func (c *Cluster) Events(since uint64, kinds ...trace.Kind) []string {
 	var lines []string
 	for _, e := range c.Trace.Events() {
@@ -110,8 +110,8 @@ func (c *Cluster) Times(method string) []time.Duration {
 	return at
 }
 
-// Bound makes a claim of 1Gi that is bound to a volume of the driver, both of that
-// name, in namespace default. The volume's handle is "h-<name>"; the driver has the volume if
+// Bound makes a claim of 1Gi and a bound volume of the driver, both with the given name, in
+// namespace default. The volume's handle is "h-<name>"; the driver has the volume if
 // mock.Options.Existing lists the handle.
 func (c *Cluster) Bound(name, class string) (*corev1.PersistentVolumeClaim, *corev1.PersistentVolume) {
 	c.T.Helper()

@@ -14,7 +14,7 @@ func Create[T store.Object](in world, obj T) T {
 	return made
 }
 
-// Get reads an object, which must be there.
+// Get reads an existing object.
 func Get[T store.Object](in world, namespace, name string) T {
 	in.api().T.Helper()
 	obj, ok := store.Get[T](in.api().Store, store.Key{Namespace: namespace, Name: name})

@@ -1,6 +1,5 @@
-// Package ttlafterfinished is the TTL-after-finished controller of the kube-controller-manager: it
-// deletes jobs some time after they have finished. (kubernetes v1.36.3,
-// pkg/controller/ttlafterfinished)
+// Package ttlafterfinished is the TTL-after-finished controller of the kube-controller-manager. It
+// deletes finished jobs after their TTL. (kubernetes v1.36.3, pkg/controller/ttlafterfinished)
 package ttlafterfinished
 
 import (
@@ -73,8 +72,8 @@ func (c *Controller) timeLeft(j *batchv1.Job) (left time.Duration, finished bool
 	return at.Sub(c.Kernel.Now()), finished
 }
 
-// expiry returns the time at which a job has to be deleted; false for a job that stays, has not
-// finished or is being deleted.
+// expiry returns the time at which a job has to be deleted. It is false for a job without a TTL, an
+// unfinished job, and a job that is being deleted.
 func expiry(j *batchv1.Job) (at time.Time, ok bool) {
 	if j.Spec.TTLSecondsAfterFinished == nil || j.DeletionTimestamp != nil {
 		return time.Time{}, false

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Versions in which the gate is off leave finished jobs. C-TTL-1
+// Versions with the gate off keep finished jobs. C-TTL-1
 func TestOldVersionsLeaveFinishedJobs(t *testing.T) {
 	for v, want := range map[version.Version]bool{version.JobTTL.Before(): false, version.JobTTL.Before() + 1: true} {
 		c := testcluster.New(t, nil, mock.Options{})
@@ -27,7 +27,7 @@ func TestOldVersionsLeaveFinishedJobs(t *testing.T) {
 	}
 }
 
-// finished makes a job, and lets it finish or not.
+// finished makes a job, with or without a finish time.
 func finished(c *testcluster.Cluster, name string, ttl *int32, finishes bool) {
 	j := testcluster.Create(c, &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
@@ -48,8 +48,8 @@ func finished(c *testcluster.Cluster, name string, ttl *int32, finishes bool) {
 	})
 }
 
-// A job is deleted the given number of seconds after it has finished, its dependents first. A
-// running job, and a job without the field, stay. C-TTL-1
+// A job is deleted the given number of seconds after its end, its dependents first. A running job,
+// and a job without the field, stay. C-TTL-1
 func TestAFinishedJobIsDeletedWhenItsTimeIsOver(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	ttlafterfinished.Start(c.World)
