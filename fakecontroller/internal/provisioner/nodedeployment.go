@@ -22,8 +22,8 @@ import (
 type nodeDeployment struct {
 	node     *corev1.Node
 	csiNode  *storagev1.CSINode
-	topology bool              // nil if the driver returned none
-	attempts map[types.UID]int // to take a claim, since the last change of its owner
+	topology bool              // whether the driver returned one
+	attempts map[types.UID]int // to take a claim, until a node has taken it
 }
 
 // errElsewhere ends the deletion of a volume that another node made.

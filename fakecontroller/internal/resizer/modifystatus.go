@@ -63,7 +63,7 @@ func (r *run) markModified(p *kernel.Process, pvc claim, pv persistentVolume, cl
 	return err
 }
 
-// rollBack forgets a modification that is no longer requested, and changes nothing. C-RES-41
+// rollBack forgets a modification that is no longer requested. The volume does not change. C-RES-41
 func (r *run) rollBack(p *kernel.Process, pvc claim) error {
 	if !slices.ContainsFunc(pvc.Status.Conditions, func(c corev1.PersistentVolumeClaimCondition) bool { return c.Type == modifyingVolume }) {
 		return nil

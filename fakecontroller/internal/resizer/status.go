@@ -24,7 +24,7 @@ var resizeConditions = map[corev1.PersistentVolumeClaimConditionType]bool{
 	corev1.PersistentVolumeClaimNodeResizeError:         true,
 }
 
-// patchStatus patches a claim's status and keeps the result over the cache. With requireUnchanged,
+// patchStatus patches a claim's status and keeps the result over the cache. With asSeen,
 // a change since the read is a conflict.
 func (r *run) patchStatus(p *kernel.Process, pvc claim, asSeen bool, change func(claim)) (claim, error) {
 	patched, err := component.PatchStatus(p, r.Component, store.KeyOf(pvc), func(now claim) {
