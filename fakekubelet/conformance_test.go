@@ -236,7 +236,7 @@ func TestAPodWithARawBlockVolumeIsDeletedWhileTheKubeletIsDown(t *testing.T) {
 	assert.Empty(t, n.mounts())
 }
 
-// A driver written in Go may answer with any error. Without a code it is Unknown, which is final:
+// A driver written in Go may answer with any error. Without a code it is Unknown, a final error:
 // the kubelet reports it and retries. K-ERR-2, K-OP-3
 //
 // conformance: unit-stage-request-error, unit-publish-request-error, unit-unpublish-request-error,

@@ -21,7 +21,7 @@ const (
 	ephemeral  = storagev1.VolumeLifecycleEphemeral
 )
 
-// A volume goes through its whole life, with a kubelet restart in the middle. The files on disk are
+// A volume has its whole lifecycle, with a kubelet restart in the middle. The files on disk are
 // sufficient to publish it again and to unpublish it. K-PUB-7, K-RECON-2, K-TRACE-6
 //
 // conformance: unit-lifecycle-inline, unit-lifecycle-inline-both-modes,

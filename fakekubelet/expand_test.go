@@ -167,7 +167,7 @@ func TestTheClaimsStateDecidesTheExpansion(t *testing.T) {
 		allocated string
 		status    corev1.ClaimResourceStatus
 		updated   bool // the claim has the new size already
-		notNeeded bool // csi-resizer says so
+		notNeeded bool // csi-resizer has recorded this
 		calls     []string
 		after     string
 	}{

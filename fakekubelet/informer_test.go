@@ -75,7 +75,7 @@ func (b *breaking) Choose(c kernel.Choice) int {
 func (*breaking) String() string { return "breaking watches" }
 
 // K-POD-5: a pod that was replaced unobserved by another pod with the same name is identified by
-// its UID. The informer sees one changed pod, the kubelet two pods. The first pod's volumes are
+// its UID. The informer gets one changed pod, the kubelet two pods. The first pod's volumes are
 // unmounted, and the second pod's volumes are mounted for it.
 func TestAPodReplacedUnobservedIsAnother(t *testing.T) {
 	var watches breaking

@@ -146,8 +146,7 @@ func (n *node) seLinuxMetrics() map[string]float64 {
 	return found
 }
 
-// K-SEL-3, K-MET-5. The question is whether a second pod is admitted beside the first one on a
-// node.
+// K-SEL-3, K-MET-5. The question is whether a second pod is admitted to the node of the first one.
 //
 // conformance: csimock-selinux-second-pod-same-rwo, csimock-selinux-conflict-rwo-other,
 // csimock-selinux-conflict-rwo-same-gate-on, csimock-selinux-conflict-rwo-other-gate-on,

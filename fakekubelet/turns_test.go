@@ -16,7 +16,7 @@ import (
 )
 
 // K-REC-5, K-RACE-22: two pods use one volume, and mounting fails for one of them. The backoff of
-// its mount also delays the other pod, but not for ever.
+// its mount also delays the other pod, but only for some time.
 func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 	for _, broken := range []int{0, 1} {
 		n := start(t, setting{})

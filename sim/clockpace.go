@@ -15,7 +15,7 @@ const (
 	// they do in the driver, and waits of Kubernetes take no real time. Runs with the same seed
 	// differ.
 	Measured = kernel.Measured
-	// Real: virtual time is that of the real clock.
+	// Real: virtual time follows the real clock.
 	Real = kernel.Real
 )
 

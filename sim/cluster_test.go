@@ -128,7 +128,7 @@ func TestAClusterCanLiveByTheRealClock(t *testing.T) {
 	c.Until(expect.Object{Ref: "pv/*", Gone: true})
 }
 
-// testOf is a test that is itself looked at.
+// testOf is a test that is itself under test.
 type testOf struct {
 	*testing.T
 	failed   bool

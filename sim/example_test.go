@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// example stands in for the *testing.T of a test.
+// example implements the *testing.T of a test.
 type example struct{ cleanups []func() }
 
 func (*example) Helper()                         {}

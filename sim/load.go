@@ -69,7 +69,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 }
 
 // LoadInTurns is Load for several builds of a driver in turns, so that slow moments of the machine
-// affect all builds. The plan is that of the first. The results have the order of the options.
+// affect all builds. The plan comes from the first. The results have the order of the options.
 func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, error) {
 	played := play.Options{Plan: builds[0].Plan.WithDefaults(), Progress: builds[0].Progress}
 	var drivers []*loaded

@@ -10,7 +10,7 @@ import (
 )
 
 // ChangeNode changes the answer of the mock driver to NodeGetInfo for a node, from the next call
-// on. The name is that of the driver or, for a further plugin, "driver/plugin".
+// on. The name is the name of the driver or, for a further plugin, "driver/plugin".
 func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	p, err := c.drivers.Plugin(name, node)
 	if err != nil {

@@ -255,7 +255,7 @@ type Driver struct {
 	// External lists the sidecars that run outside csisim. They use the API and the driver's
 	// sockets, which are then real sockets. Default: none.
 	External []Sidecar
-	// Without lists the sidecars that are left out although the driver has their capabilities.
+	// Without lists the sidecars that do not run, although the driver has their capabilities.
 	// Default: none.
 	Without []Sidecar
 	// Version is the name of the release that is installed first. Default: FirstVersion.
@@ -354,7 +354,8 @@ type ProgramVersion struct {
 	// NodePaths are the directories of the node that its container mounts. Default: those of the
 	// Program.
 	NodePaths []string
-	// NodeVolumes and ControllerVolumes are those of its container. Default: those of the Program.
+	// NodeVolumes and ControllerVolumes are the volumes of its container. Default: those of the
+	// Program.
 	NodeVolumes, ControllerVolumes []ContainerVolume
 }
 

@@ -65,7 +65,7 @@ type Usage struct {
 	// Left are the commands of processes that outlived the instance that had started them. They
 	// were ended then.
 	Left []string
-	// Lost are files of a previous container that an instance looked for in vain.
+	// Lost are files of a previous container that an instance tried to read.
 	Lost []machine.Lookup
 }
 

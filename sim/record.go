@@ -29,7 +29,7 @@ type record struct {
 	sinks []trace.Sink
 	made  trace.Versions
 
-	failures []*expect.Failure // that the test was failed for
+	failures []*expect.Failure // that made the test fail
 }
 
 // newRecord records nothing unless a flag requires it.

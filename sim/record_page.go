@@ -38,8 +38,8 @@ func (r *record) writePage(test string) (string, error) {
 	return path, view.Write(file, page, chunks)
 }
 
-// findings returns failures as a report shows them. Breaches of the CSI spec come first, as they
-// may explain other failures.
+// findings returns failures as a report shows them. Breaches of the CSI spec come first, because
+// they may explain other failures.
 func findings(failures []*expect.Failure) []view.Finding {
 	var found []view.Finding
 	for _, f := range failures {

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The test names the object of which two operators reset an annotation for ever, and no other
-// object.
+// The test names the object with an annotation that two operators reset again and again, and no
+// other object.
 func TestSettleNamesTheObjectsThatKeepChanging(t *testing.T) {
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Mock: &mock.Options{Name: driver}}}})
 	run(t, c, "web", "node-a")

@@ -20,7 +20,7 @@ import (
 // asContainer runs this program with the seccomp filter that containers have by default.
 const asContainer = "CSISIM_TEST_AS_CONTAINER"
 
-// badInput is a scenario that cannot pass, and the output that its user sees.
+// badInput is a scenario that cannot pass, and the output for its user.
 type badInput struct {
 	name         string
 	scenario     string            // without apiVersion and kind, which are lines 1 and 2

@@ -80,7 +80,7 @@ func modulePath(dir string) string {
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		text, err := os.ReadFile(filepath.Join(above, "go.mod"))
 		if found := moduleLine().FindSubmatch(text); err == nil && found != nil {
-			inside, _ := filepath.Rel(above, dir) // it lies below
+			inside, _ := filepath.Rel(above, dir) // it is below
 			return path.Join(string(found[1]), filepath.ToSlash(inside))
 		}
 		if above == filepath.Dir(above) {

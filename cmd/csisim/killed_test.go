@@ -94,7 +94,7 @@ func stuck(way string, loops bool) string {
 	return clitest.Header + clitest.HostdirDriver + bad + clitest.HostdirObjects + class + mounted + claimed + clitest.PodStep + "- delete: {pod: web}\n- wait: {pod: web, gone: true}\n"
 }
 
-// mountsFor reports whether a program of the name sees a mount of a pod.
+// mountsFor reports whether a program of this name has access to a mount of a pod.
 func (p *place) mountsFor(name string) bool {
 	return slices.ContainsFunc(p.Programs(name), func(pid int) bool {
 		table, err := os.ReadFile(fmt.Sprintf("/proc/%d/mountinfo", pid))

@@ -142,8 +142,8 @@ func (f *loadFlags) plan() (load.Plan, error) {
 // comparedRuns is the number of runs of two builds in a comparison of a dozen calls.
 const comparedRuns = 6
 
-// other returns the build to which the driver is compared; nil without --against. All other flags
-// apply to both.
+// other returns the other build of the comparison; nil without --against. All other flags apply to
+// both.
 func (f *loadFlags) other() (*check.Subject, error) {
 	if f.against == "" {
 		return nil, nil

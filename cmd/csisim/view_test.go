@@ -32,7 +32,7 @@ func TestARecordingOfARealClusterIsShown(t *testing.T) {
 	assert.Less(t, len(text), 400<<10)
 }
 
-// A damaged trace is shown as far as it can be read, and the unreadable lines are reported. A trace
+// The readable part of a damaged trace is shown, and the unreadable lines are reported. A trace
 // without any event is rejected.
 func TestADamagedTraceIsShownAsFarAsItCanBeRead(t *testing.T) {
 	whole, err := os.ReadFile(recording)

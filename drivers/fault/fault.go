@@ -68,8 +68,8 @@ type Fault struct {
 	onClear     []func()
 }
 
-// NextRelease is the release after the current one. The order is that of the other releases' names,
-// and then the first installed release.
+// NextRelease is the release after the current one. The names of the other releases define the
+// order; the first installed release is last.
 const NextRelease = "next release"
 
 // Cleared reports whether the fault is no longer in force.

@@ -109,7 +109,7 @@ func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 }
 
 // mayUnstage reports whether there can be a mount. A volume that was deleted meanwhile can still be
-// unstaged. Otherwise a node that was down would keep its mount for ever.
+// unstaged. Otherwise a node that was down would never lose its mount.
 func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, staged := n.state.staged[path]

@@ -49,7 +49,7 @@ func (AddonsOutside) Left(caller context.Context) time.Duration {
 	if end, ok := caller.Deadline(); ok {
 		return time.Until(end)
 	}
-	return math.MaxInt64 / 2 // for ever
+	return math.MaxInt64 / 2 // without an end
 }
 
 // Dial is a connection to a sidecar.

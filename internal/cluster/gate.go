@@ -41,8 +41,8 @@ func (g *Gate) admit() {
 	}
 }
 
-// While runs the simulation. admit handles the uses that arrive meanwhile, at the latest when the
-// simulation stands still again.
+// While runs the simulation. admit handles the uses that arrive in this time, at the latest when
+// the simulation stands still again.
 func (g *Gate) While(run func()) {
 	g.lock.Lock()
 	g.running = true

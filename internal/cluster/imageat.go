@@ -51,7 +51,7 @@ func serversIn(pod *corev1.Pod, directory string) (all []corev1.Container) {
 	return all
 }
 
-// isSidecar reports whether the image or the name of a container is that of a sidecar.
+// isSidecar reports whether the image or the name of a container belongs to a sidecar.
 func isSidecar(container corev1.Container) bool {
 	image, _, _ := strings.Cut(path.Base(container.Image), ":")
 	return slices.ContainsFunc(append(fakecontroller.Names(), "liveness-probe"), func(name string) bool {

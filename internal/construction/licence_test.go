@@ -20,8 +20,8 @@ var withNotice = map[string]bool{
 // notice is a copyright notice or a licence header.
 var notice = regexp.MustCompile(`(?i)copyright (\(c\)|©|\d{4}|the )|` + `SPDX-License-` + `Identifier:|licensed under the`)
 
-// LICENSE is for all files, which have no headers; code of others keeps its notice in a file that
-// is known here.
+// LICENSE covers all files, and they have no headers. Code of others keeps its notice in a file
+// that the test lists.
 func TestNoFileHasAnotherLicence(t *testing.T) {
 	found := 0
 	for _, file := range list(t, ".") {

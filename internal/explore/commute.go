@@ -72,7 +72,7 @@ func (o *order) copy(n note) {
 	}
 }
 
-// next returns the next stretch of the first ready process; -1 if it has none in the window.
+// next returns the next stretch of the first ready process; -1 if the window has none.
 func (o *order) next() int {
 	for i := o.whole; i < len(o.made); i++ {
 		if !o.made[i] && o.window.stretches[i].process == o.ready[0] {

@@ -45,7 +45,8 @@ type Options struct {
 	// Elsewhere connects to a Maker in another process, which receives the setup; it is called once
 	// for each job. The strategy Exhaustive ignores it. Default: all runs are made in this process.
 	Elsewhere func(setup []byte) (Elsewhere, error)
-	// Repeats is how often the run of a finding is repeated after it is shrunk. Default: never.
+	// Repeats is the number of times that the run of a finding is repeated after it is shrunk.
+	// Default: never.
 	Repeats int
 	// Progress is called after every run. Default: not called.
 	Progress func(*Search)

@@ -27,12 +27,12 @@ type Comparer interface {
 type Outcome struct {
 	// Shown lists the failures, causes first; nothing if the run passed.
 	Shown []Shown
-	// Trace has the events from which the strategy Guided learns; Learn records the necessary ones.
-	// Default: nothing.
+	// Trace has the events for the learning of the strategy Guided; Learn records the necessary
+	// ones. Default: nothing.
 	Trace []*trace.Event
 }
 
-// Learn is a sink that records the events of a trace from which the strategy Guided learns.
+// Learn is a sink that records the necessary events of a trace for the strategy Guided.
 func (o *Outcome) Learn(e *trace.Event) {
 	if e.Kind == trace.Call || e.Kind == trace.FaultFired {
 		o.Trace = append(o.Trace, e)

@@ -59,9 +59,9 @@ const (
 	step    noteKind = iota // of a process begins
 	wake                    // a process becomes ready if it waits
 	touched                 // something
-	yield                   // the process could give way here
+	yield                   // the process could yield here
 	next                    // a choice of the process that runs next
-	giveWay                 // a choice whether the process gives way
+	giveWay                 // a choice whether the process yields
 	other                   // another choice
 	pause                   // no process is ready
 )

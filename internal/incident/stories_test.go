@@ -77,7 +77,7 @@ func callsIn(t *testing.T, from io.Reader) (all []madeCall) {
 	for decoder := json.NewDecoder(from); decoder.More(); {
 		var l trace.Line
 		require.NoError(t, decoder.Decode(&l))
-		if l.K != "" && l.K != trace.Call { // the record has nothing but calls
+		if l.K != "" && l.K != trace.Call { // the record has only calls
 			continue
 		}
 		c := madeCall{From: l.From, Method: l.M, Code: l.Code, Took: time.Duration(l.Ms) * time.Millisecond}

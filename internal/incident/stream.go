@@ -40,7 +40,7 @@ type stream struct {
 	calls   calls.Tracker
 	held    []lines.Record // until the program is known
 	isMixed bool           // lines of several programs may stand in the file
-	// byMethods reports that nothing but calls is known: their methods name the callers.
+	// byMethods reports that only calls are known: their methods name the callers.
 	byMethods bool
 }
 

@@ -52,7 +52,7 @@ type Plan struct {
 	Volumes []int `json:"volumes"`
 	// Nodes of the cluster of each level.
 	Nodes int `json:"nodes"`
-	// Runs is how often each level is played in its cluster, with fresh volumes.
+	// Runs is the number of times that each level is played in its cluster, with fresh volumes.
 	Runs  int   `json:"runs"`
 	Clock Clock `json:"clock"`
 	// Duration is the duration of a ramp or a churn, in cluster time.

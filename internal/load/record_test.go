@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Given a pod with an inline volume, which no object names, then the time of the driver's calls is
-// that of the pod's stages.
+// Given a pod with an inline volume, which no object names, then the driver's calls take the time
+// of the pod's stages.
 func TestStagesOfAnInlineVolume(t *testing.T) {
 	pod := func(phase corev1.PodPhase) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: NameOfLife(1), UID: "u1"}, Status: corev1.PodStatus{Phase: phase}}

@@ -36,7 +36,7 @@ func (u *Use) add(pid int) {
 	// The name of the program may contain spaces and parentheses.
 	_, rest, _ := bytes.Cut(read(pid, "stat"), []byte(") "))
 	if fields := bytes.Fields(rest); len(fields) > 14 {
-		// utime and stime, then those of children that were waited for.
+		// utime and stime, then those of reaped children
 		for _, at := range []int{11, 12, 13, 14} {
 			n, _ := strconv.ParseInt(string(fields[at]), 10, 64)
 			u.CPU += n * 1e6 / ticks

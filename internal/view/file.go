@@ -154,7 +154,7 @@ func (f *File) Columns(chunk int) (columns []byte, isOne bool) {
 	return f.columns[chunk], true
 }
 
-// Report waits for the end of the file. It returns an error if the file has nothing to show.
+// Report waits for the end of the file. It returns an error if the file is empty.
 func (f *File) Report(name string) (Report, error) {
 	f.looking.Lock()
 	defer f.looking.Unlock()

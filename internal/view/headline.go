@@ -106,7 +106,7 @@ func (x *reading) contrast(about uint64) (should, found string) {
 	return should, fmt.Sprintf("%s still there after the OK: %s", mounts, excerpt.Paths(x.narrator.Short(last)))
 }
 
-// volumeWords name the volume of an event and its pod, as far as they are known.
+// volumeWords returns the known names of an event's volume and its pod.
 func (x *reading) volumeWords(t part) string {
 	at := x.story.culprit(x.story.find(t.seq))
 	text := ""

@@ -59,7 +59,7 @@ func (p *faults) note(l *scanned) {
 }
 
 // all returns the problems as sentences, after the trace was read. It returns an error if the trace
-// has nothing to show.
+// is empty.
 func (p *faults) all(x *reading) ([]string, error) {
 	if more := p.bad - mentioned; more > 0 {
 		p.problems = append(p.problems, fmt.Sprintf("%s cannot be read either.", plural.Of(more, "further line")))

@@ -5,8 +5,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Counter counts calls that fit a pattern while the run goes on. It checks each call once, and
-// again only while the call has no answer.
+// Counter counts calls that match a pattern during the run. It checks each call once, and again
+// only while the call has no answer.
 type Counter struct {
 	Journal *Journal
 	Pattern calls.Pattern

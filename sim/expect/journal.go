@@ -16,14 +16,14 @@ type Journal struct {
 
 	recorder *trace.Recorder
 	open     []*trace.Event // unanswered calls with their names so far
-	seen     uint64         // Seq of the last event that was taken in
+	seen     uint64         // Seq of the last processed event
 }
 
 // NewJournal returns the journal of a recorder's events, up to the last Update.
 func NewJournal(r *trace.Recorder) *Journal { return &Journal{recorder: r, Names: calls.NewNames()} }
 
 // Update reads the events since the last update, and reports whether there was a new event or
-// answer. Its cost is that of the new events.
+// answer. Its cost is proportional to the new events.
 func (j *Journal) Update() bool {
 	last := j.recorder.Last()
 	news := last > j.seen

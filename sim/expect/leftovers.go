@@ -29,7 +29,7 @@ func (l Leftovers) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// Without are the entries that are not allowed.
+// Without are the forbidden entries.
 func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
 	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
 }

@@ -94,7 +94,7 @@ func objectsNamed(n *strict.Node) []strict.Entry {
 	return named
 }
 
-// ReferenceKeys returns the keys that a reference can have, for the schema of its parent.
+// ReferenceKeys returns the possible keys of a reference, for the schema of its parent.
 func ReferenceKeys() map[string]any {
 	properties := map[string]any{
 		"namespace": map[string]any{"type": "string", "default": corev1.NamespaceDefault, "description": "The object's namespace."},

@@ -26,7 +26,7 @@ func NeverCame(err error, expected, got string, waiting []string) *Failure {
 const maxWaiting = 6
 
 // outstanding returns the processes that wait for an answer or a time. All others wait for a
-// change, as they do in any quiet cluster.
+// change, like those in any quiet cluster.
 func outstanding(waiting []string) []string {
 	var lines []string
 	for _, line := range waiting {

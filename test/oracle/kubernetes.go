@@ -88,8 +88,8 @@ func stored(obj runtime.Object) (runtime.Object, error) {
 	return legacyscheme.Scheme.ConvertToVersion(internal, obj.GetObjectKind().GroupVersionKind().GroupVersion())
 }
 
-// create returns Kubernetes' result for a new object, as far as it depends only on the object's own
-// fields.
+// create returns Kubernetes' result for a new object, for rules that depend only on the object's
+// own fields.
 func create(obj runtime.Object) outcome {
 	internal, err := internalOf(defaulted(obj))
 	if err != nil {

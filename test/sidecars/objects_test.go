@@ -46,7 +46,7 @@ func (c *cluster) make(text string) {
 		object := &unstructured.Unstructured{}
 		require.NoError(c, yaml.Unmarshal([]byte(document), &object.Object))
 		if len(object.Object) == 0 {
-			continue // nothing but a comment
+			continue // only a comment
 		}
 		kind := object.GroupVersionKind()
 		mapping, err := kinds.RESTMapping(kind.GroupKind(), kind.Version)

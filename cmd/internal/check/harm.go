@@ -40,7 +40,7 @@ func harmOf(v verdict.Verdict) Harm {
 	case v.Form == contract.MakesSmaller:
 		return DataLoss
 	case v.Form == contract.FailsForGood, v.Form == contract.NotIdempotent && v.Code != "":
-		return Stuck // a caller repeats the call for ever
+		return Stuck // a caller repeats the call without an end
 	case v.Form == contract.NotIdempotent && v.Field == "":
 		return Leak
 	}

@@ -185,9 +185,9 @@ var defects = []struct{ name, trial, verdict string }{
 	{"inline-forgotten-on-restart", "inline/restart-driver-on-node", "NodeUnpublishVolume fails for good: NotFound: "},
 }
 
-// triesOf returns the number of times that a defect is looked for. All processes of the machine
-// share its loop devices. If another process takes a device meanwhile, a volume may get its former
-// device again.
+// triesOf returns the number of attempts to find a defect. All processes of the machine share its
+// loop devices. If another process takes a device meanwhile, a volume may get its former device
+// again.
 func triesOf(defect string) int {
 	if strings.HasPrefix(defect, "device-") {
 		return 5
@@ -256,8 +256,8 @@ func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
 }
 
 // Given a driver that keeps records in its container, when it is restarted, then the card names the
-// lost records that it looked for. If its container mounts their directory from the node, there is
-// no finding.
+// lost records that it tried to read. If its container mounts their directory from the node, there
+// is no finding.
 func TestRecordsOutliveAContainerInADirectoryOfTheNodeOnly(t *testing.T) {
 	program := buildHostdir(t)
 	subject := hostdir(program, "records-in-container")

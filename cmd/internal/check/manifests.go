@@ -98,7 +98,7 @@ type pod struct {
 	name, node string
 	claims     []claim
 	readOnly   bool
-	subPath    string // the part of each volume that the container sees; empty for all of it
+	subPath    string // the part of each volume in the container; empty means the whole volume
 	scratch    []scratch
 	group      int // its fsGroup; 0 for none
 }

@@ -28,13 +28,14 @@ type RunOptions struct {
 	// Names distinguishes the names of volumes; if it is set, they differ between trials, too.
 	// Default: all trials make the same names.
 	Names string
-	// Patience, WaitForDriver, Experience, WorkDir and Isolation are those of scenario.RunOptions.
+	// Patience, WaitForDriver, Experience, WorkDir and Isolation have the same meaning as in
+	// scenario.RunOptions.
 	Patience      time.Duration
 	WaitForDriver time.Duration
 	Experience    *unfinished.Experience
 	WorkDir       string
 	Isolation     sim.Isolation
-	// HostPaths and Strict are those of scenario.RunOptions.
+	// HostPaths and Strict have the same meaning as in scenario.RunOptions.
 	HostPaths []string
 	Strict    bool
 	// SystemCalls is as in sim.Options.
@@ -99,7 +100,7 @@ const (
 	tooSlow     = "the driver did not start in time in another scenario: --start-timeout"
 )
 
-// Run runs the trials in parallel until one trial sees objects of another one. From then on it runs
+// Run runs the trials in parallel until one trial gets objects of another one. From then on it runs
 // one at a time, and repeats those that failed in parallel. If a trial with several faults has
 // failed, each fault becomes a trial. The outcomes are in the order of the trials. The error
 // reports the end of ctx.
@@ -203,7 +204,7 @@ type running struct {
 	lock     sync.Mutex
 	waiting  []int // those that have not started
 	meeting  meeting
-	shared   *Shared // nil as long as no trial sees objects of another one
+	shared   *Shared // nil as long as no trial gets objects of another one
 	slow     bool    // in one trial the driver did not start in time: no further trial starts
 	ended    int
 	failed   int

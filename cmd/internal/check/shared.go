@@ -15,7 +15,7 @@ import (
 // and disturb each other's objects.
 type Shared struct {
 	What   string // of one trial: "volume vol-1"
-	Of, In string // the trial that created it, and the trial that sees it
+	Of, In string // the trial that created it, and the trial that got it
 	Again  int    // number of trials that failed beside others and were repeated
 }
 
@@ -23,7 +23,7 @@ func (s *Shared) String() string {
 	return fmt.Sprintf("%s of %s is seen in %s: the driver keeps its volumes outside of the run, and scenarios that run at once disturb each other", s.What, s.Of, s.In)
 }
 
-// meeting finds objects of one trial that another one sees.
+// meeting finds objects of one trial that another one gets.
 type meeting struct {
 	made map[string]thing // by id, or by the name that csi-provisioner gives a volume
 	seen []sight
@@ -31,7 +31,7 @@ type meeting struct {
 
 type thing struct{ what, trial string }
 
-// sight is an object that a trial sees but did not create.
+// sight is an object that a trial gets but did not create.
 type sight struct{ id, trial string }
 
 // volumeName is a name that csi-provisioner or csi-snapshotter derives from the uid of a claim or

@@ -146,8 +146,8 @@ func (u *Upgrade) releaseOf(trial, finding string) Release {
 	return ""
 }
 
-// split makes a finding for each release that shows it alone. It makes another one, a defect of the
-// upgrade, for the trials in which neither release shows it.
+// split makes a finding for each release that shows it alone. For the trials in which neither
+// release shows it, it makes one more finding: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
 		for _, release := range []Release{"", NewRelease, EachRelease, UnknownRelease, OldRelease} {

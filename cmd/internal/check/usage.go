@@ -51,8 +51,8 @@ func (u *Usage) Lines() (lines []string) {
 	return lines
 }
 
-// lost returns the sentences about files that the driver lost with a container and later looked
-// for.
+// lost returns the sentences about files that the driver lost with a container and tried to read
+// later.
 func lost(o Outcome) []string {
 	if o.Result == nil {
 		return nil

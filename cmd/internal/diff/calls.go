@@ -93,7 +93,7 @@ func (c *call) String() string {
 
 func (c *call) same(other *call) bool { return c.alike(other) && c.code == other.code }
 
-// alike calls are equal except, perhaps, for their outcome.
+// alike calls are equal except, perhaps, for their result.
 func (c *call) alike(other *call) bool {
 	return c.method == other.method && c.node == other.node && c.caller == other.caller
 }

@@ -161,7 +161,7 @@ func (n *identities) claimOf(name string) string {
 }
 
 // derived records the names that Kubernetes computes from volume ids: staging directories,
-// VolumeAttachments, inline volumes. A wrong name stays as it is, and therefore differs.
+// VolumeAttachments, inline volumes. A wrong name is not replaced, and therefore differs.
 func (n *identities) derived(lines []trace.Line) {
 	nodes := map[string]bool{}
 	for _, l := range lines {

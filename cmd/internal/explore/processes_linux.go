@@ -22,7 +22,7 @@ import (
 // constantly wake each other. With two processors, this increases the number of runs by a third.
 type processes []*process
 
-// process makes runs for as many jobs as it has connections.
+// process makes runs, as many at once as it has connections.
 type process struct {
 	ways    []*os.File // those that no job uses yet
 	command *exec.Cmd

@@ -159,9 +159,9 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	require.Contains(t, last.Got, "answer of driver hostdir.csi.csisim.dev on node-a to Node/NodeGetInfo: {")
 }
 
-// The driver's threads decide which of two overlapping calls it executes first; differences between
-// runs after that are reported as such. Here the plugin returns another node id after its restart
-// in each run, so the runs differ.
+// The driver's threads decide which of two overlapping calls is executed first; later differences
+// between runs are reported as a consequence. Here the plugin returns another node id after its
+// restart in each run, so the runs differ.
 func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
 	withHostdir(t)
 	text, err := os.ReadFile("programs/hostdir-block.yaml")

@@ -29,7 +29,7 @@ import (
 	"github.com/csisim/csisim/internal/image"
 )
 
-// The page lists, for each kind of program, the ways that lead to the machine, as root and as an
+// The page lists, for each kind of program, the possible ways to the machine, as root and as an
 // ordinary user. A hostile driver and hostile pods try each way.
 func TestProgramsReachOfTheMachineWhatThePageSays(t *testing.T) {
 	needsNetworks(t)
@@ -191,7 +191,7 @@ func (b *bait) putMore(t *testing.T) {
 	}
 }
 
-// withKey starts a command as a program with a key in its session, which hostile programs look for.
+// withKey starts a command as a program with a key in its session. Hostile programs search for it.
 func (b *bait) withKey(c *exec.Cmd) {
 	c.Args = append([]string{b.hostile, "put=" + b.name, "--", c.Path}, c.Args[1:]...)
 	c.Path = b.hostile
@@ -337,7 +337,7 @@ func hostilePods(t *testing.T, bin, user string) map[string]map[string]string {
 		_, added := execute(t, access, "exec", "main", append([]string{of.program}, b.plain()...)...)
 		assert.Equal(t, kinds[kind], b.ways(added), "a program that exec or a hook starts in a %s", kind)
 		require.NoError(t, c.Process.Signal(syscall.SIGTERM))
-		_ = c.Wait() // its code is that of the signal
+		_ = c.Wait() // its exit code reports the signal
 		if strings.Contains(output.String(), "/dev/net/tun") {
 			for _, way := range []string{"connect to loopback", "connect to an abstract socket"} {
 				assert.Equal(t, "yes", kinds[kind][way], "pods share the network of the machine, as the page says below its table")

@@ -164,7 +164,7 @@ func BenchmarkFollowing(b *testing.B) {
 		}
 	}
 	slices.Sort(more)
-	// The median, since single rounds vary by more than the cost. The true median lies between the
+	// The median, since single rounds vary by more than the cost. The true median is between the
 	// two other values with a probability of 95 %.
 	b.ReportMetric(more[len(more)/2], "%more-in-it")
 	// 1.96 standard deviations of the position of the median.

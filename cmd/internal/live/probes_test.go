@@ -111,7 +111,7 @@ func TestAContainerThatFailsItsLivenessProbeIsRestarted(t *testing.T) {
 	go func() { _ = checked.Serve(listener) }()
 	defer checked.Stop()
 
-	// The command sees the volumes and the environment of its container.
+	// The command has access to the volumes and the environment of its container.
 	c.make(probedPod("exec", `
     livenessProbe: {exec: {command: [/bin/sh, -c, 'echo $STATE; test ! -e /state/broken']}, periodSeconds: 1, failureThreshold: 2}
     readinessProbe: {exec: {command: [/no/such/program, -c, 'touch /state/broken']}, initialDelaySeconds: 1, periodSeconds: 2}

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// A node's administrator sees the node's mounts and processes, and stops its kubelet while
+// A node's administrator has access to the node's mounts and processes, and stops its kubelet while
 // containers continue to run.
 func TestNodesAreReachedBySSH(t *testing.T) {
 	c := startPrograms(t)

@@ -176,8 +176,8 @@ func TestCommandsRunInContainers(t *testing.T) {
 			}
 		})
 	}
-	// The container sees the mounts of a command, and processes that the command leaves end with
-	// the container.
+	// The mounts of a command are visible in the container, and its leftover processes end with the
+	// container.
 	if os.Geteuid() == 0 {
 		_, _, err := c.run("SPDY", "web", "", shell("mkdir -p /tmp/here && mount -t tmpfs made /tmp/here && touch /tmp/here/file; sleep 60 >/dev/null 2>&1 &"))
 		require.NoError(t, err)

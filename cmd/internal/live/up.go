@@ -21,7 +21,7 @@ type Options struct {
 	Port int
 	// Speed is the speed of the cluster's clock, relative to the real clock.
 	Speed float64
-	// Isolation, WorkDir and HostPaths are those of sim.Options.
+	// Isolation, WorkDir and HostPaths have the same meaning as in sim.Options.
 	Isolation string
 	WorkDir   string
 	HostPaths []string

@@ -13,7 +13,7 @@ import (
 type Comparison struct {
 	Baseline load.Driver `json:"baseline"`
 	Volumes  int         `json:"volumes"`
-	// Rows are all that was compared.
+	// Rows has everything that was compared.
 	Rows []Difference `json:"rows"`
 	// Notes are the limits of the comparison.
 	Notes []string `json:"notes,omitempty"`

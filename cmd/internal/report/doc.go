@@ -21,7 +21,7 @@ type Run struct {
 	// Err is the reason why it could not be run, or an error besides its expectations. Default:
 	// nil.
 	Err error
-	// Strategy and Seed are those of the run, for the command that replays it. Default: calm.
+	// Strategy and Seed belong to the run, for the command that repeats it. Default: calm.
 	Strategy string
 	Seed     uint64
 	// Flags are further arguments of a replay.

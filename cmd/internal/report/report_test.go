@@ -134,7 +134,7 @@ func golden(t *testing.T, name, got string) {
 	assert.Empty(t, cmp.Diff(string(want), got), "run with -update if this is right")
 }
 
-// On a terminal a status line is replaced by the next; a pipe sees only results.
+// On a terminal the next status line replaces the last; a pipe gets only results.
 func TestProgressIsShownOnATerminalOnly(t *testing.T) {
 	progress := func(o report.Options) string {
 		var out bytes.Buffer

@@ -151,7 +151,7 @@ func (c *checker) controllers() []string {
 	if err != nil {
 		return nil
 	}
-	defer func() { _ = like.Close() }() // nothing but memory
+	defer func() { _ = like.Close() }() // it has only memory
 	c.controls = append(like.Controllers(), controlPlane)
 	slices.Sort(c.controls)
 	c.controls = slices.Compact(c.controls)

@@ -14,7 +14,7 @@ type CSIDriver struct{ spec storagev1.CSIDriverSpec }
 // UnmarshalStrict reads the fields with Kubernetes' names.
 func (d *CSIDriver) UnmarshalStrict(n *strict.Node) { n.Decode(&d.spec) }
 
-// JSONSchema permits any map: the fields are those of Kubernetes.
+// JSONSchema permits any map: Kubernetes defines the fields.
 func (CSIDriver) JSONSchema() map[string]any { return map[string]any{"type": "object"} }
 
 // object returns the object of a driver.

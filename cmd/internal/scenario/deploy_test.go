@@ -41,7 +41,7 @@ func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
 }
 
 // Given a driver with the manifests of two releases. When it is upgraded and rolled back, then the
-// CSIDriver object, the classes and the sidecars are those of the release.
+// CSIDriver object, the classes and the sidecars belong to the installed release.
 func TestAnUpgradeTakesTheManifestsOfTheRelease(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"controller.yaml", "driver.yaml", "node.yaml"} {

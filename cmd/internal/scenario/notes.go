@@ -53,8 +53,8 @@ func leftRunning(usage []sim.Usage) (found []string) {
 // longestLost bounds the named files of a lost container.
 const longestLost = 5
 
-// Lost returns a sentence for each file that drivers lost with their containers and then looked
-// for.
+// Lost returns a sentence for each file that drivers lost with their containers and tried to read
+// later.
 func Lost(usage []sim.Usage) (found []string) {
 	for _, u := range usage {
 		for _, look := range u.Lost {

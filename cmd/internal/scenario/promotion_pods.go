@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// pods is the state of a real cluster's nodes during the steps, as far as a later step depends on
-// it.
+// pods is the part of the nodes' state of a real cluster that later steps need.
 type pods struct {
 	nodes []string
 	// silent are nodes with a kubelet that is down.

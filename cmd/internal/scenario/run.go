@@ -26,7 +26,7 @@ type RunOptions struct {
 	FaultSpace fault.Space
 	// Patience bounds the wall time for which virtual time stops for a driver call. Default: 2 s.
 	Patience time.Duration
-	// WaitForDriver and Experience are those of sim.Options.
+	// WaitForDriver and Experience have the same meaning as in sim.Options.
 	WaitForDriver time.Duration
 	Experience    *unfinished.Experience
 	// Longer is added to the timeouts of the scenario's waits. Default: 0.
@@ -54,7 +54,7 @@ type RunOptions struct {
 	Strict bool
 	// KeepStates is as in sim.Options.
 	KeepStates int
-	// SystemCalls and NoChoices are those of sim.Options.
+	// SystemCalls and NoChoices have the same meaning as in sim.Options.
 	SystemCalls, NoChoices bool
 	// HostPaths lists host directories that driver programs may write to. Default: none.
 	HostPaths []string

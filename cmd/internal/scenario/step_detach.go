@@ -43,7 +43,7 @@ func (s *detachStep) do(r *runner) error {
 	return r.cluster.Detach(pv, s.Node)
 }
 
-// volumeOf is the volume that a claim is bound to.
+// volumeOf returns the volume of a bound claim.
 func (r *runner) volumeOf(key store.Key) (*corev1.PersistentVolume, error) {
 	claim, ok := store.Get[*corev1.PersistentVolumeClaim](r.store(), key)
 	if !ok {

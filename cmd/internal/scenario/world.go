@@ -22,8 +22,8 @@ type World interface {
 	passing
 	volumes
 	storage
-	// Evidence returns the data that expectations are checked against. Its Store holds the current
-	// state of the API, its Trace all events.
+	// Evidence returns the data for the checks of expectations. Its Store holds the current state
+	// of the API, its Trace all events.
 	Evidence() *expect.Evidence
 	// Trace returns the recorder of the run. Its events are in order. The events of a call are
 	// complete when the call has ended.
@@ -51,7 +51,7 @@ type World interface {
 	EachInstant(look func())
 	// Interrupt ends the current activities of the cluster with err.
 	Interrupt(err error)
-	// Forced lists the volumes that Close deleted without their drivers, which had not deleted
+	// Forced lists the volumes that Close deleted itself, because their drivers had not deleted
 	// them.
 	Forced() []string
 	// Close removes everything that the run has made.
@@ -128,6 +128,6 @@ type volumes interface {
 	ReadVolumeFile(pod store.Key, volume, name string) (sim.VolumeFile, error)
 	// ReadData makes pods check that their data exists.
 	ReadData()
-	// Ledger returns the resources that nothing accounts for.
+	// Ledger returns the leftover resources.
 	Ledger() sim.Ledger
 }

@@ -21,7 +21,7 @@ func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
 // Forced returns nothing, since a simulation ends with all its volumes.
 func (s simulated) Forced() []string { return nil }
 
-// Applied has nothing to wait for.
+// Applied never has to wait.
 func (s simulated) Applied() error { return nil }
 
 func (s simulated) Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error {

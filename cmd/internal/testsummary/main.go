@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// run runs go test with the arguments. Its error is that of go test.
+// run runs go test with the arguments. Its error is the error of go test.
 func run(args []string) error {
 	tests := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	tests.Stderr = os.Stderr

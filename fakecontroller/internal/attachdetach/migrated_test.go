@@ -95,7 +95,7 @@ func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	assert.Less(t, at, podListPeriod+time.Second)
 }
 
-// L-ADC-2: the rows of its table. L-SKEW-1: if the object never appears, the attach fails for ever.
+// L-ADC-2: the rows of its table. L-SKEW-1: if the object never appears, the attach never succeeds.
 func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
 		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}

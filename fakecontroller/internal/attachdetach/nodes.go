@@ -17,7 +17,7 @@ func (c *Controller) nodeAdded(node *corev1.Node) {
 	c.nodeUpdated(node, nil)
 }
 
-// nodeUpdated: C-ADC-8. A node that was managed stays so. C-ADC-9
+// nodeUpdated: C-ADC-8. A node that was managed remains managed. C-ADC-9
 func (c *Controller) nodeUpdated(node, old *corev1.Node) {
 	if _, managed := node.Annotations[managedAnnotation]; managed {
 		c.desired.addNode(node.Name)

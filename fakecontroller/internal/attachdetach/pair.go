@@ -22,7 +22,7 @@ type spec struct {
 	pv             *corev1.PersistentVolume
 	driver, handle string
 	inline         bool   // pv was made up for a volume that a pod describes itself
-	plugin         string // the in-tree plugin that the driver stands in for, if any
+	plugin         string // the in-tree plugin that the driver replaces, if any
 }
 
 func (s *spec) unique() string { return volume.UniqueName(s.driver, s.handle) }

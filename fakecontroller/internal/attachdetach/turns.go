@@ -8,8 +8,9 @@ import (
 
 // turns is the order in which a pass attaches volumes. Nodes that need the same volume take turns.
 // Only the first of these nodes can have an operation on the volume. Kubernetes chooses the first
-// node at random in each pass, by the order of Go maps. Therefore no node waits for ever because
-// the attach to another one fails. A strategy that explores lets chance decide. C-ADC-32, C-OP-7
+// node at random in each pass, by the order of Go maps. Therefore no node waits without an end
+// because the attach to another one fails. A strategy that explores lets chance decide. C-ADC-32,
+// C-OP-7
 func (c *Controller) turns(work []pair) []pair {
 	var order []pair
 	for len(work) > 0 {

@@ -49,7 +49,7 @@ func (c *cluster) attacherWithout(node string) {
 	})
 }
 
-// C-ADC-32, C-OP-7: the attach to node-a fails for ever. Node-b then has its turn, and gets the
+// C-ADC-32, C-OP-7: the attach to node-a never succeeds. Node-b then has its turn, and gets the
 // volume.
 func TestNodesThatWantOneVolumeTakeTurns(t *testing.T) {
 	c := rivals(t, kernel.Calm{})

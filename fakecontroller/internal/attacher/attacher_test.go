@@ -160,8 +160,8 @@ func TestRetryOverlapsACallThatTimedOut(t *testing.T) {
 	assert.Nil(t, c.attachment().Status.AttachError)
 }
 
-// fact 38, C-ATT-25, golden q1: an error after nothing but the PV's finalizer was written, with an
-// ordinary backoff.
+// fact 38, C-ATT-25, golden q1: only the PV's finalizer is written before the error, and the
+// backoff is the ordinary one.
 func TestNodeWithoutTheDriver(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *storagev1.CSINode) { n.Spec.Drivers = nil })

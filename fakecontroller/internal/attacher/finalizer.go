@@ -71,7 +71,7 @@ func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
 	return r.features.attach && (pv.DeletionTimestamp != nil || r.isOthers(pv)) && slices.Contains(pv.Finalizers, r.features.finalizer)
 }
 
-// migratedTo names the driver that a volume of an in-tree class was handed over to.
+// migratedTo names the driver that replaces the plugin of an in-tree class.
 const migratedTo = "pv.kubernetes.io/migrated-to"
 
 // isOthers reports whether a volume belongs to the in-tree plugin: an in-tree volume that was not

@@ -162,7 +162,8 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 	}
 }
 
-// C-ATT-20: without its volume an attachment cannot be detached; the sidecar retries for ever.
+// C-ATT-20: without its volume an attachment cannot be detached; the sidecar retries without an
+// end.
 func TestAnAttachmentOfADeletedVolumeStays(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()

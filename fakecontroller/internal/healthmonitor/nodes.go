@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// brokenAfter is how long a node may be unready. C-HEALTH-7
+// brokenAfter is the time for which a node may be unready. C-HEALTH-7
 const brokenAfter = 5 * time.Minute
 
 // scheduledPod is a pod in its first observed state, with or without a node. C-HEALTH-9

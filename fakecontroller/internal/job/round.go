@@ -21,7 +21,7 @@ type round struct {
 	tracked     []*corev1.Pod // finished and with the finalizer, counted or not
 	succeeded   int32         // including those that are to be counted
 	failed      int32
-	verdict     *verdict // nil while the job goes on
+	verdict     *verdict // nil while the job continues
 	done        indexes  // the indexes with a successful pod; nil if the job is not Indexed
 	// For a job with a backoffLimitPerIndex: the permanently failed indexes, and the failed pods
 	// without a replacement.

@@ -111,7 +111,7 @@ func (c *Controller) judge(p *kernel.Process, pod *corev1.Pod, taints []corev1.T
 }
 
 // tolerated returns how long a pod may stay on a node with these taints. The time is unlimited if
-// the pod tolerates all of them for ever.
+// the pod tolerates all of them without a limit.
 func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) (stay time.Duration, limited bool) {
 	for i := range taints {
 		match := slices.IndexFunc(tolerations, func(t corev1.Toleration) bool { return tolerates(t, taints[i]) })

@@ -62,7 +62,7 @@ func (c *cluster) addPod(name, node string, tolerations ...corev1.Toleration) {
 	require.NoError(c.T, err)
 }
 
-// dies is the end of a kubelet that renewed its lease at the given time.
+// dies returns the end of a kubelet that renewed its lease at the given time.
 func (c *cluster) dies(node string, renewed time.Duration) {
 	c.kubelets.dead[node] = renewed
 	c.kubelets.tell(node)

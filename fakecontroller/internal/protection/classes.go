@@ -40,7 +40,7 @@ func StartClasses(w *component.World) *Classes {
 	return c
 }
 
-// released queues the classes that an object names no more.
+// released queues the classes that an object has stopped using.
 func released[T store.Object](c *Classes, e store.Event[T], namedBy func(T) []string) {
 	var before, now []string
 	switch e.Type {

@@ -185,7 +185,7 @@ func TestWhichClaimsAreProvisioned(t *testing.T) {
 	}
 }
 
-// C-PROV-10: a class that is missing is waited for.
+// C-PROV-10: the provisioner waits for a missing class.
 func TestAMissingClassIsLookedForAgain(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.claimWith("c", "k", func(pvc *corev1.PersistentVolumeClaim) {

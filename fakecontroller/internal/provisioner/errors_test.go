@@ -159,7 +159,7 @@ func TestInfeasibleClaimRests(t *testing.T) {
 	assert.Len(t, w.volumes(), 1)
 }
 
-// C-PROV-60, C-PROV-61, C-SCHED-8: a full node's pod goes elsewhere.
+// C-PROV-60, C-PROV-61, C-SCHED-8: a full node's pod is scheduled to another node.
 func TestResourceExhaustedHasThePodRescheduled(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{StrictTopology: true})
 	w.node("node-a")
@@ -236,7 +236,7 @@ func TestSecretsAndFileSystemOfTheClass(t *testing.T) {
 	}
 }
 
-// The invariants of a lifecycle hold for every order of events and every age of the caches.
+// The order of writes and calls is the order in trace b4.
 func TestLifecycleInManyInterleavings(t *testing.T) {
 	for seed := range uint64(30) {
 		w := newWorld(t, kernel.Options{Strategy: &shuffled{state: seed + 1}}, mock.Options{Topology: true}, provisioner.Options{})

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The order of writes and calls is that of trace b4. Fact 1, C-PV-23, C-PV-41
+// The order of writes and calls is the order in trace b4. Fact 1, C-PV-23, C-PV-41
 func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.node("node-a")

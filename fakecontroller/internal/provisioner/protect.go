@@ -74,7 +74,7 @@ func (c *Provisioner) protectSnapshot(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// releaseSnapshot frees the snapshot that a claim's volume was made from. If this fails, the sweep
+// releaseSnapshot removes the protection of a claim's source snapshot. If this fails, the sweep
 // releases it. C-PROV-44
 func (c *Provisioner) releaseSnapshot(p *kernel.Process, pvc claim) {
 	from := pvc.Spec.DataSource

@@ -167,7 +167,7 @@ func (r *run) request(p *kernel.Process, pv persistentVolume, size resource.Quan
 	}, nil
 }
 
-// failed remembers the kind of error, also in the claim. C-RES-20
+// failed records the kind of error, also in the claim. C-RES-20
 func (r *run) failed(p *kernel.Process, key store.Key, pvc claim, pv persistentVolume, cause error) error {
 	if code, ok := codeOf(cause); ok && code == codes.FailedPrecondition {
 		r.inUse[pvc.UID] = true

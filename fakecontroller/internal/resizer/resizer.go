@@ -111,7 +111,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main requests the driver's capabilities. If the driver has none that the sidecar needs, the
+// main requests the driver's capabilities. If the driver has no feature for the sidecar, the
 // sidecar ends. C-RES-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)

@@ -20,7 +20,7 @@ type node struct {
 	name   string
 	object *corev1.Node     // nil while the cache has only its pods or its CSINode
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
-	// migrated are the in-tree plugins that the node's kubelet has drivers act for. C-SCHED-3
+	// migrated are the in-tree plugins of the node's kubelet that drivers replace. C-SCHED-3
 	migrated map[string]bool
 	// installed are the drivers that its CSINode lists. C-SCHED-26
 	installed map[string]bool

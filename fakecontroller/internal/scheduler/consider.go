@@ -18,7 +18,7 @@ import (
 // attempt holds the facts about a pod that do not depend on a node.
 type attempt struct {
 	pod         *corev1.Pod
-	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod goes anywhere
+	affinity    *nodeaffinity.RequiredNodeAffinity // nil if the pod may use any node
 	together    []neighbourTerm
 	apart       []neighbourTerm
 	neighbours  *neighbourhood // nil until its first use
@@ -42,7 +42,7 @@ type delayedClaim struct {
 	candidates []*corev1.PersistentVolume
 }
 
-// unboundClaims is the message that users search for.
+// unboundClaims is the message of the real scheduler.
 const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
 // consider looks at a pod's claims. C-SCHED-1

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// nomination is a node and the pod that it was freed for. For pods of lower priority the nominated
-// pod already counts on the node.
+// nomination is a node that was freed for a pod, and this pod. For pods of lower priority the
+// nominated pod already counts on the node.
 type nomination struct {
 	pod  *corev1.Pod
 	node string

@@ -68,7 +68,7 @@ func (s *Scheduler) react(p *kernel.Process) {
 	}
 }
 
-// schedule goes on until no pod waits.
+// schedule continues until no pod waits.
 func (s *Scheduler) schedule(p *kernel.Process) {
 	for !s.queue.isEmpty() {
 		s.news.takeIn(s)

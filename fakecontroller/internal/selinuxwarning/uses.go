@@ -110,7 +110,7 @@ func (u *uses) podsOf(driver string) []store.Key {
 	return slices.SortedFunc(maps.Keys(found), byName)
 }
 
-// conflicts are all that there are.
+// conflicts holds all present conflicts.
 func (u *uses) conflicts() (all []conflict) {
 	for _, name := range slices.Sorted(maps.Keys(u.volumes)) {
 		all = append(all, u.volumes[name].conflicts...)

@@ -72,8 +72,8 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 	assert.Contains(t, member.Finalizers, p+"volumesnapshot-in-group-protection")
 }
 
-// C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits for nothing
-// but that.
+// C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits only for
+// that.
 func TestTheControllerTriesAgain(t *testing.T) {
 	// The first four attempts follow each other at once; three of them result from the controller's
 	// own writes.

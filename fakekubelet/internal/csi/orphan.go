@@ -28,7 +28,7 @@ func (pl *Plugin) PodsOnDisk() []types.UID {
 }
 
 // RemovePodDir removes the directory of a deleted pod. Below volumes it removes only empty
-// directories. A leftover data file therefore keeps the pod's directory for ever. K-ORPH-2
+// directories. A leftover data file therefore keeps the pod's directory permanently. K-ORPH-2
 func (pl *Plugin) RemovePodDir(pod types.UID) {
 	if pl.removeEmpty(path.Join(pl.PodDir(pod), "volumes")) {
 		_ = pl.machine.RemoveAll(pl.PodDir(pod))

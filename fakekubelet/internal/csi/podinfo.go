@@ -68,7 +68,7 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 }
 
 // PodToken returns a token of the pod's service account that expires with the pod. An empty
-// audience is that of the API server. K-PUB-6
+// audience means that of the API server. K-PUB-6
 func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, seconds *int64) (*authenticationv1.TokenRequest, error) {
 	var audiences []string
 	if audience != "" {

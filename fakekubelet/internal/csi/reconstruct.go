@@ -45,7 +45,7 @@ func (pl *Plugin) Scan() (found []Found, lost []Lost) {
 	return found, lost
 }
 
-// specFrom is all that the disk remembers: no access modes, options or attributes. K-RECON-2
+// specFrom restores only the data on the disk: no access modes, options or attributes. K-RECON-2
 func specFrom(d Data, mode corev1.PersistentVolumeMode) *Spec {
 	if d[keyLifecycle] == ephemeral {
 		return &Spec{Name: d[keySpec], Inline: &corev1.CSIVolumeSource{Driver: d[keyDriver]}}

@@ -70,7 +70,7 @@ func (s *step) unstage(handle, staging string) error {
 }
 
 // UnmountDevice unstages a filesystem volume. The data file beside the staging path identifies the
-// volume. Without it there is nothing to undo. K-UNSTAGE-2, K-UNSTAGE-3
+// volume. Without it there is no mount to undo. K-UNSTAGE-2, K-UNSTAGE-3
 func (pl *Plugin) UnmountDevice(p *kernel.Process, staging string) error {
 	if err := pl.checkReferences(staging); err != nil {
 		return err

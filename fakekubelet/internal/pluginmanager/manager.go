@@ -94,7 +94,7 @@ func (m *Manager) site(driver, socket string, deadline time.Duration) wire.Site 
 	}
 }
 
-// errNotRegistered has the words that people search for. K-RPC-10
+// errNotRegistered has the text of the real kubelet's error. K-RPC-10
 func errNotRegistered(driver string) error {
 	return fmt.Errorf("driver name %s not found in the list of registered CSI drivers", driver)
 }

@@ -65,7 +65,7 @@ func TestAKilledRegistrarIsNoticedWhenItsSocketIsMadeAgain(t *testing.T) {
 }
 
 // Golden fact 18, registration.jsonl from 22 s on: the registrar exits when the kubelet refuses it,
-// and leaves its socket. The kubelet dials the socket in vain. A later dial reaches the next
+// and leaves its socket. The kubelet fails to dial the socket. A later dial reaches the next
 // instance before the kubelet handles the watcher's event.
 func TestARefusedRegistrarIsRestarted(t *testing.T) {
 	w := newWorld(t)

@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// settleProcesses decides which processes the container's program sees. If the container has its
-// own root, these are the node's processes, the pod's, those of the container to which it was
-// added, or its own.
+// settleProcesses decides which processes are visible to the container's program. If the container
+// has its own root, these are the node's processes, the pod's, those of the container to which it
+// was added, or its own.
 func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	share := c.pod.Spec.ShareProcessNamespace
 	switch {

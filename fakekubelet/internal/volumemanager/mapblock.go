@@ -7,9 +7,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// prepareMap is the part of map_volume that happens in the reconciler itself, before any backoff is
-// looked at. Unlike in reality, failures here are not retried in each pass but only after a change.
-// K-OP-9, K-BLK-1
+// prepareMap is the part of map_volume that happens in the reconciler itself, before the check of
+// any backoff. Unlike in reality, failures here are not retried in each pass but only after a
+// change. K-OP-9, K-BLK-1
 func (r *reconciler) prepareMap(p *kernel.Process, by *wantedBy) bool {
 	if err := r.nodeAffinity(by.spec); err != nil {
 		r.kubelet.Event(by.pod, corev1.EventTypeWarning, "FailedMount", "MapVolume.NodeAffinity check failed for volume %q : %v", by.spec.Name, err)

@@ -10,8 +10,8 @@ import (
 
 // turns is the order in which a pass processes the pods of a volume. Each operation locks the
 // volume, so only the first one counts. In reality this is random in each pass, so failing mounts
-// of one pod do not block another pod for ever. Here they take turns. An exploring strategy chooses
-// the order. K-REC-5, K-RACE-22
+// of one pod cannot block another pod permanently. Here they take turns. An exploring strategy
+// chooses the order. K-REC-5, K-RACE-22
 func (r *reconciler) turns(w *wanted) []types.UID {
 	uids := w.pods.Keys()
 	if len(uids) < 2 {

@@ -23,7 +23,7 @@ const (
 
 // WaitError lists the volumes for which a pod still waits, by their names in the pod. K-REC-9
 type WaitError struct {
-	Unmounted  []string // all that are missing
+	Unmounted  []string // all missing ones
 	Unattached []string // those that the kubelet does not hold
 	Failed     []string // those that could not even be looked up
 	Cause      string

@@ -39,8 +39,8 @@ func label(t *testing.T, s *store.Store, n int) {
 	}
 }
 
-// The server does not wait for a watcher that does not read, and does not keep missed events for
-// ever. When the history has moved past its version, the watcher must start again.
+// The server does not wait for a watcher that does not read, and keeps missed events only for a
+// limited time. When the history has moved past its version, the watcher must start again.
 func TestASlowWatcherMustStartAgain(t *testing.T) {
 	noneLeft(t)
 	s := kind.NewStore(store.Options{})

@@ -63,7 +63,7 @@ func (q *request) log() error {
 	switch {
 	case err != nil:
 		return err
-	case !assigned: // there is no node to read it from
+	case !assigned: // the pod has no node yet
 		q.answer.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}

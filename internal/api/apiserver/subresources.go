@@ -75,8 +75,8 @@ func (q *request) serveSub(name string) error {
 	return q.get()
 }
 
-// readNew reads the options and the body of a request that creates an object of another kind than
-// that of its path.
+// readNew reads the options and the body of a create request for another kind than the kind of its
+// path.
 func (q *request) readNew(into store.Object, wanted schema.GroupVersionKind) (writeOptions, error) {
 	options, err := q.createOptions()
 	if err != nil {
@@ -200,7 +200,7 @@ func (q *request) evict() error {
 		if err := q.admit(admissionv1.Create, eviction.Name, &eviction, nil); err != nil {
 			return err
 		}
-		// Preconditions and a dry run are those of the deletion.
+		// Preconditions and dry run apply to the deletion.
 		if _, err := q.server.store.DeleteObject(q.kind.res, q.key(), append(opts, store.DryRunOfDelete())...); err != nil {
 			return err
 		}

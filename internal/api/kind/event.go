@@ -37,7 +37,8 @@ func init() {
 	})
 }
 
-// EventLife is how long the API server keeps an Event after its last write (its flag --event-ttl).
+// EventLife is the time for which the API server keeps an Event after its last write (its flag
+// --event-ttl).
 const EventLife = time.Hour
 
 var eventRules = rules[*corev1.Event]{

@@ -31,7 +31,7 @@ type eventTraits struct {
 	eventType, reason, action              string
 	component, host                        string
 	controller, instance                   string
-	isNew                                  bool // its times are those of events.k8s.io
+	isNew                                  bool // its times are in the form of events.k8s.io
 }
 
 // wholeEvent is an Event with fields that the recorders of Kubernetes do not write.
@@ -167,7 +167,7 @@ func uidBytes(uid types.UID) (bytes [16]byte) {
 	return bytes
 }
 
-// isUID reports whether the bytes are those of a UID.
+// isUID reports whether the bytes have the form of a UID.
 func isUID(bytes [16]byte, uid types.UID) bool {
 	text := uidLetters(bytes)
 	return string(text[:]) == string(uid)

@@ -188,7 +188,7 @@ func checkAccount(cluster store.Reader, pod *corev1.Pod) error {
 	return apierrors.NewForbidden(corev1.Resource("pods"), pod.Name, fmt.Errorf("error looking up service account %s/%s: %w", pod.Namespace, name, missing))
 }
 
-// tolerationSeconds is how long a pod stays on a node that is not ready or unreachable.
+// tolerationSeconds is the time for which a pod stays on a node that is not ready or unreachable.
 const tolerationSeconds = 300
 
 func tolerate(pod *corev1.Pod, taint string) {

@@ -10,7 +10,7 @@ import (
 )
 
 // fillWholePod sets the pod-level requests of a pod with pod-level limits. They are the sum over
-// its containers, or otherwise the limits. The limit of huge pages is that of the containers.
+// its containers, or otherwise the limits. For huge pages the limit is the sum over the containers.
 func fillWholePod(pod *corev1.Pod) {
 	whole := pod.Spec.Resources
 	if whole == nil {

@@ -74,7 +74,7 @@ func Usage(cluster store.Reader, now time.Time, quota *corev1.ResourceQuota) cor
 	return used
 }
 
-// limitedBy returns the limits, sorted, that objects of the kind count for.
+// limitedBy returns the limits, sorted, that apply to objects of the kind.
 func limitedBy(res *store.Resource, hard corev1.ResourceList) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for name := range hard { // any order: they are sorted

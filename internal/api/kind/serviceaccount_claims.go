@@ -21,7 +21,7 @@ type TokenClaims struct {
 	Subject    string     `json:"sub"`
 }
 
-// TokenBound are the objects that a token is bound to.
+// TokenBound are the objects of bound tokens.
 type TokenBound struct {
 	Namespace string        `json:"namespace"`
 	Node      *TokenSubject `json:"node,omitempty"`

@@ -79,7 +79,7 @@ func (w workloadSpec) checkTemplate(at *field.Path) field.ErrorList {
 	return append(errs, w.checkLife(at)...)
 }
 
-// checkLife checks that pods run for ever.
+// checkLife checks that pods run without an end.
 func (w workloadSpec) checkLife(at *field.Path) (errs field.ErrorList) {
 	if policy := w.template.Spec.RestartPolicy; policy != corev1.RestartPolicyAlways {
 		errs = append(errs, field.NotSupported(at.Child("spec", "restartPolicy"), policy, []corev1.RestartPolicy{corev1.RestartPolicyAlways}))

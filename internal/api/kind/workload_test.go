@@ -31,7 +31,7 @@ func inContainer(change func(*corev1.Container)) *appsv1.Deployment {
 	return deployment(func(d *appsv1.Deployment) { change(&d.Spec.Template.Spec.Containers[0]) })
 }
 
-// The messages are those of the validation of Kubernetes v1.36.3 for the same objects.
+// The messages come from the validation of Kubernetes v1.36.3 for the same objects.
 func TestInvalidWorkloadsAndRolesAreRejected(t *testing.T) {
 	probe := func(handler corev1.ProbeHandler) *corev1.Probe { return &corev1.Probe{ProbeHandler: handler} }
 	in := "spec.template.spec.containers[0]"

@@ -1,6 +1,6 @@
 // Package streams serves connections with several streams, as kubectl exec, attach and port-forward
 // use them: over SPDY and over WebSockets, in all versions of Kubernetes' protocols. The protocols
-// are those of Kubernetes' own packages.
+// come from Kubernetes' own packages.
 package streams
 
 import (

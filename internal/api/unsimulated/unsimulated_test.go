@@ -104,7 +104,7 @@ func TestFieldsWithoutEffectAreNamed(t *testing.T) {
 	assert.Equal(t, []string{"spec.paused has no effect in csisim: the rollout goes on"}, unsimulated.Of(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Paused: true}}))
 }
 
-// Looking costs nothing worth mentioning: each object of each run is looked at.
+// The checks are cheap, although each object of each run is checked.
 func TestLookingAllocatesNothing(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: make([]corev1.Container, 2), Volumes: make([]corev1.Volume, 2)}}
 	assert.LessOrEqual(t, testing.AllocsPerRun(100, func() { unsimulated.Of(pod) }), 2.0)

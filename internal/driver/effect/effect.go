@@ -82,7 +82,7 @@ func Never(f *fault.Fault) string {
 // unseen is the reason for effects that depend on the system calls of the driver.
 func unseen(*fault.Fault) string { return "the proxy does not see the driver's system calls" }
 
-// always is the disturbance of an effect that any answer may come from.
+// always is the disturbance of an effect that is independent of the answer.
 func always(codes.Code) bool { return true }
 
 // butAborted is the disturbance of an effect that never makes drivers answer that they are busy.

@@ -69,7 +69,7 @@ func TestEveryEffectIsReachedByAStepOrASearch(t *testing.T) {
 	}
 }
 
-// The proxy of a real driver sees only its calls.
+// The proxy of a real driver gets only the driver's calls.
 func TestEffectsThatNeedTheSystemCallsOfADriverAreImpossibleOnARealCluster(t *testing.T) {
 	const unseen, chance = "the proxy does not see the driver's system calls", "concurrent actions are drawn in a search only"
 	for _, tt := range []struct {

@@ -39,8 +39,8 @@ var fill = &Effect{
 const (
 	fillName  = ".csisim-fill"
 	fillBytes = 4 << 20
-	// fillings is how often a volume is filled to be certain, because other programs may write to
-	// its file system at the same time.
+	// fillings is the number of times that a volume is filled. Other programs may write to its file
+	// system at the same time, so one time is not enough.
 	fillings = 3
 )
 

@@ -48,7 +48,7 @@ func doOverlap(c Call, f *fault.Fault) error {
 	err := other.WhileCallerLives(func() error { return c.Pass(c.Answer()) })
 	if err == ErrDeadline || both.answer == nil {
 		other.Fail(err)
-		return err // a caller that gives up, or finds no server, has nothing to compare
+		return err // a caller that gives up, or finds no server, has no answer to compare
 	}
 	other.Answered(both.answer, both.err, began)
 	check()

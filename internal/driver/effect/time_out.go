@@ -45,7 +45,7 @@ const (
 	// programPatience is the wall time for which a program may work on a call until its deadline
 	// expires there. It is enough to reach the change before which the program is held.
 	programPatience = 50 * time.Millisecond
-	// quietTime is how long, in wall time, a program must have been idle.
+	// quietTime is the wall time for which a program must have been idle.
 	quietTime = 5 * time.Millisecond
 	// WindingUp is the wall time in which a program may finish its work for a call after the
 	// deadline. Its caller retries after half a second at the earliest, which takes no wall time

@@ -16,7 +16,7 @@ import (
 const (
 	// redial is the pause between two attempts to connect. C-LIB-1
 	redial = time.Second
-	// unbounded is the deadline of the first request, which has none. C-LIVE-1
+	// unbounded is the deadline of the first request: it has no limit. C-LIVE-1
 	unbounded = 10 * time.Minute
 )
 

@@ -14,12 +14,13 @@ import (
 // Name is the program's, also as the caller of Probe.
 const Name = "livenessprobe"
 
-// Options are the sidecar's flags, and the livenessProbe of the driver's container. The
-// defaults of the latter are those of most deployments. C-LIVE-1
+// Options are the sidecar's flags, and the livenessProbe of the driver's container. The defaults of
+// the latter come from most deployments. C-LIVE-1
 type Options struct {
 	// ProbeTimeout bounds each Probe. Default: 3 s.
 	ProbeTimeout time.Duration `json:"probeTimeout,omitzero" example:"1s" doc:"--probe-timeout: the deadline of each Probe; default 3s."`
-	// InitialDelay is how long a container must have run before its first probe. Default: 10 s.
+	// InitialDelay is the time for which a container must have run before its first probe. Default:
+	// 10 s.
 	InitialDelay time.Duration `json:"initialDelay,omitzero" example:"30s" doc:"initialDelaySeconds of the container's livenessProbe; default 10s."`
 	// Period is the time between two requests of the kubelet. Default: 10 s.
 	Period time.Duration `json:"period,omitzero" example:"2s" doc:"periodSeconds of the livenessProbe; default 10s."`

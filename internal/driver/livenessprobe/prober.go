@@ -39,7 +39,7 @@ type worker struct {
 	began     time.Duration // of the container that was probed last
 	failures  uint          // in a row
 	// healthy means that a probe has succeeded since the last restart. The restarts of a container
-	// that never becomes ready may continue for ever, and do not keep a run busy.
+	// that never becomes ready may never end, and do not keep a run busy.
 	healthy bool
 }
 

@@ -79,8 +79,8 @@ func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterf
 	}
 }
 
-// showsMore reports whether the error of an earlier call is more informative than that of the last,
-// interrupted one: a program answered, though not like a driver.
+// showsMore reports whether the error of an earlier call has more information than the error of the
+// last, interrupted one: a program answered, though not like a driver.
 func showsMore(problem error) bool {
 	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
 }

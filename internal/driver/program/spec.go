@@ -42,8 +42,8 @@ type Spec struct {
 	// AddonsSocket is the socket at which it has to serve CSI-Addons, in addition to Socket.
 	// Default: Socket.
 	AddonsSocket string
-	// ServesAt is the path, in the program's view, at which it serves with any flags. Its base name
-	// is that of Socket. Default: the path in its flags, or a path in /csi.
+	// ServesAt is the path, in the program's view, at which it serves with any flags. It has the
+	// same base name as Socket. Default: the path in its flags, or a path in /csi.
 	ServesAt string
 	// StateDir is a directory of the host that all instances of the driver share. It outlives them.
 	// NodeStateDir is the same for one node, on the node's disk. A power-off loses unsynced writes
@@ -81,7 +81,7 @@ const (
 	defaultMemory       = 2 << 30
 )
 
-// Fields are the variables of templates. All paths are those of the program.
+// Fields are the variables of templates. All paths are in the view of the program.
 type Fields struct {
 	Endpoint       string // the socket as unix:///path
 	Socket         string // the socket as a plain path

@@ -33,7 +33,7 @@ func (p *Program) PanickedIn() string {
 			stacks++
 		}
 		if stacks > 1 {
-			return "" // the first one is that of the panic
+			return "" // the first one belongs to the panic
 		}
 		if handler := rpcHandler().FindStringSubmatch(line); handler != nil {
 			return handler[1]

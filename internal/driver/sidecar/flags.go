@@ -28,9 +28,9 @@ type Flags struct {
 	// LeaderElection makes the sidecar work only while it holds a Lease. Default: true with several
 	// replicas, false with one. C-LIB-4
 	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
-	// LeaseDuration is how long a lease without renewal prevents other replicas from leading.
-	// RenewDeadline is how long a leader tries to renew it before it exits. RetryPeriod is the
-	// pause between two attempts. Defaults: 15 s, 10 s, 5 s.
+	// LeaseDuration is the time for which a lease without renewal prevents other replicas from
+	// leading. RenewDeadline is the time for which a leader tries to renew it before it exits.
+	// RetryPeriod is the pause between two attempts. Defaults: 15 s, 10 s, 5 s.
 	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: for how long others wait for a leader that does not renew its lease; default 15s."`
 	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
 	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`

@@ -167,7 +167,7 @@ func (l *Life) exit() {
 }
 
 // await counts as housekeeping for a program that never reached its driver, because its restarts
-// may continue for ever.
+// may never end.
 func (l *Life) await(p *kernel.Process, delay time.Duration) {
 	if l.connected {
 		p.Sleep(delay)
@@ -190,7 +190,8 @@ func CrashLoop(n int) time.Duration {
 	return min(delay, longest)
 }
 
-// Stable is how long a program must have run before its restarts are counted from 1 again.
+// Stable is the time for which a program must have run before its restarts are counted from 1
+// again.
 const Stable = 10 * time.Minute
 
 // IsConnectionLoss distinguishes an error of the connection from an answer Unavailable.

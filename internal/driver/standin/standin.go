@@ -49,7 +49,7 @@ type isolated interface {
 	Furnish(func() error) error
 }
 
-// Within runs f in a place where it sees and changes only the node's mounts and devices.
+// Within runs f in a place with only the node's mounts and devices.
 func (n Node) Within(f func() error) error {
 	m, ok := n.Machine.(isolated)
 	if !ok {

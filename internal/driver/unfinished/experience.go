@@ -25,7 +25,7 @@ type kindOfWork struct {
 // fraction is the part of the limit that work of a kind gets after an unsuccessful wait.
 const fraction = 100
 
-// limit returns how long work of a kind may be waited for.
+// limit returns the maximum wait for work of a kind.
 func (e *Experience) limit(kind string, limit time.Duration) time.Duration {
 	e.lock.Lock()
 	defer e.lock.Unlock()

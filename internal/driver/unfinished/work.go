@@ -160,7 +160,7 @@ const shortestStretch = 3 * time.Second
 // virtual time. Work gets at least twice the time that it has taken so far.
 func (p *piece) stretch() time.Duration { return max(shortestStretch, 2*p.real.Sub(p.first)) }
 
-// hasHadItsTime reports whether a piece of work gets no more time.
+// hasHadItsTime reports whether the time for a piece of work is over.
 func (w *Work) hasHadItsTime(p *piece) bool {
 	if !p.given && time.Since(p.first) >= w.experience.limit(p.experienced(), w.limit) {
 		p.given = true

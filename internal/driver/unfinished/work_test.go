@@ -22,7 +22,7 @@ func newRun(limit time.Duration, experience *Experience) *run {
 }
 
 // moveTo moves the virtual clock like a kernel, and returns how much wall time that took. The wall
-// clock of the tests is that of synctest, so times are exact.
+// clock of the tests comes from synctest, so times are exact.
 func (r *run) moveTo(to time.Duration) time.Duration {
 	began := time.Now()
 	for r.Hold(to, nil) {

@@ -101,7 +101,7 @@ func (c *call) TakeTime(send func(*kernel.Process, proto.Message) error) error {
 	c.onItsWay = true
 	c.wire.World.Kernel.Spawn(nil, "call of "+c.method, func(p *kernel.Process) {
 		err = send(p, answer)
-		done, c.onItsWay = true, false // a caller that dies before it has the answer ends the call
+		done, c.onItsWay = true, false // a caller that is killed before the answer ends the call
 		if c.process.Ended() {
 			c.end(effect.ErrCallerExited)
 		}

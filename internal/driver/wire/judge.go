@@ -24,7 +24,7 @@ func (c *call) Caller() string { return c.site.Caller }
 // Driver is the name of the called driver.
 func (c *call) Driver() string { return c.site.Driver }
 
-// Node is that of the called plugin; empty for controller plugins.
+// Node is the node of the called plugin; empty for controller plugins.
 func (c *call) Node() string { return c.site.Node }
 
 // FullMethod is the name in gRPC.

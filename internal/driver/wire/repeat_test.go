@@ -63,7 +63,7 @@ func TestARepeatedCallIsHeldAgainstTheFirst(t *testing.T) {
 		name    string
 		driver  func(*testing.T, machine.Machine) func(context.Context) error
 		code    codes.Code // for the caller
-		calls   int        // that the driver sees
+		calls   int        // that reach the driver
 		verdict string
 	}{
 		{"by a correct driver", mountOnce, codes.OK, 2, ""},

@@ -18,7 +18,7 @@ import (
 )
 
 // noteWork records the work outside the calls that an answer of a driver announces or finishes. Go
-// code of this process has none.
+// code of this process does no such work.
 func (c *call) noteWork(answer proto.Message, err error) {
 	if c.wire.Work == nil || InProcess(c.site.Machine) {
 		return
@@ -168,8 +168,8 @@ func (w *Wire) publishedOf(driver string) *published {
 
 func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
 
-// noteNodes records whether the driver lists a volume at other nodes than those that follow from
-// its answers. A list that was requested before the latest of these answers may lack it.
+// noteNodes records whether the driver lists a volume at other nodes than its answers imply. A list
+// that was requested before the latest of these answers may lack it.
 func (c *call) noteNodes(answer proto.Message) {
 	if !c.wire.CapsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return

@@ -10,7 +10,7 @@ type Call struct {
 	Begin, End time.Time
 	// Request and Answer have the format of traces. They are nil if the log does not contain them.
 	Request, Answer map[string]any
-	// Code and Error are those of an unsuccessful answer.
+	// Code and Error describe an unsuccessful answer.
 	Code, Error string
 	// IsAnswered reports that the log shows the end of the call.
 	IsAnswered bool

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/incident/messages"
 )
 
-// The kubelet prints only the volume and the path of a call's request. Its success is a line with
-// the path, and its failure is that of the operation.
+// The kubelet prints only the volume and the path of a call's request. On success it prints a line
+// with the path; on failure, the error of the operation.
 
 // partOf returns the printed part of a request.
 func partOf(m *method, f messages.Fields) map[string]any {

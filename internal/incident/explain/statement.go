@@ -74,7 +74,7 @@ func (a *about) includes(f *Finding) bool {
 		(len(a.words) == 0 || slices.ContainsFunc(a.words, f.mentions))
 }
 
-// operations returns the operations that a finding is about.
+// operations returns the operations of a finding.
 func (f *Finding) operations() (all []*Operation) {
 	for _, o := range []*Operation{f.of, f.because, f.open} {
 		if o != nil {

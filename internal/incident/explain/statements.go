@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// The checks of findings that statements are about.
+// The checks of findings with statements.
 const (
 	fails        = "operation-fails"
 	hangs        = "call-hangs"

@@ -15,11 +15,11 @@ type Source struct {
 	Name string
 	// Changed is the modification time of the file. No line is younger.
 	Changed time.Time
-	// Place is the place of the lines, as far as the path of the file reveals it.
+	// Place is the place of the lines, if the path of the file reveals it.
 	Place
 }
 
-// Place names the program of a log, as far as it is known.
+// Place names the program of a log, if it is known.
 type Place struct{ Node, Namespace, Pod, Container, Program string }
 
 // forms are the layouts of paths: of the kubelet (/var/log/pods and /var/log/containers), of

@@ -24,8 +24,8 @@ var _ = register(&Table{Program: "jiva-csi", Names: []string{"jiva-csi-plugin", 
 }})
 
 // mayastor-control-plane: control-plane/csi-driver. Since release 2.8, the plugins print the
-// beginning and most successful ends of their calls. The error of a call stands in the span that
-// names the call.
+// beginning and most successful ends of their calls. The error of a call is in the span that names
+// the call.
 var mayastorCalls = register(&Table{Messages: []Message{
 	{"trace.rs", "[ CSI ] {method} Request started", CallBegins},
 	{"trace.rs", "[ CSI ] {method} Request completed successfully after {took}", CallAnswer},

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/incident/fields"
 )
 
-// Object is an object of Kubernetes with the line of its file, as far as it is known.
+// Object is an object of Kubernetes and the line of its file, if it is known.
 type Object struct {
 	Fields map[string]any
 	Line   int

@@ -20,7 +20,7 @@ type cast struct {
 	nodes   map[string]bool
 	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
-	methods map[string]map[string]bool // that each driver was called with
+	methods map[string]map[string]bool // the methods called, by driver
 	// snapshots are by all of their names. inOrder lists them in their order.
 	snapshots map[string]*snapshot
 	inOrder   []*snapshot

@@ -12,7 +12,7 @@ import (
 // snapshot is a VolumeSnapshot with its content.
 type snapshot struct {
 	taken
-	// source is the volume with this id and this claim, as far as these are known.
+	// source is the volume with this id and this claim; either may be unknown.
 	source             *volume
 	sourceID, sourceOf string
 	restored           int // volumes made from it

@@ -79,7 +79,7 @@ func newObject(n *strict.Node, kind schema.GroupVersionKind) runtime.Object {
 }
 
 // isDefinable reports whether definitions can add kinds to the group. The group must be a domain
-// that is not built in.
+// and not a built-in group.
 func isDefinable(group string) bool {
 	return strings.Contains(group, ".") && !known().haveGroup(group)
 }

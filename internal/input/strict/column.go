@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// These functions find the character in a line to which a parser's message refers, as a byte
-// offset; -1 if there is none.
+// These functions find the character in a line that a parser's message means, as a byte offset; -1
+// if there is none.
 
 func first(text string) func(string, string) int {
 	return func(line, _ string) int { return strings.Index(line, text) }

@@ -10,8 +10,8 @@ type Field struct {
 	Type                        reflect.Type
 }
 
-// Fields returns the keys of a struct in a file, in the order of declaration. A type that reads
-// itself has none, and neither has any type other than a struct.
+// Fields returns the keys of a struct in a file, in the order of declaration. A type with its own
+// decoding has no fields here, and neither has any type other than a struct.
 func Fields(t reflect.Type) []Field {
 	t = deref(t)
 	if t.Kind() != reflect.Struct || readsItself(reflect.New(t).Interface()) {

@@ -27,7 +27,7 @@ type Document struct {
 	full     bool // too many problems: no more are stored
 }
 
-// Decode reads the one document of a file into the struct that into points to. The document is nil
+// Decode reads the only document of a file into the struct that into points to. The document is nil
 // only if the text is not YAML or is not a single document. Even with problems, into has all values
 // that could be read.
 func Decode(file string, data []byte, into any) (*Document, Problems) {

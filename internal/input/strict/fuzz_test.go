@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/input/strict"
 )
 
-// FuzzDecode checks that the reader never panics, and that each problem and each position lies
-// within the file.
+// FuzzDecode checks that the reader never panics, and that each problem and each position is within
+// the file.
 func FuzzDecode(f *testing.F) {
 	for _, text := range []string{
 		"", "\n", "a:", "a: [", "- {", "\t", "a: *b", "a: &a [*a]", "? ", "--- \n---\n", "a: |\n  b\n", "\xff", "a\r\nb", "a: \u2028b: c",

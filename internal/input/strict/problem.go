@@ -72,7 +72,7 @@ func (ps Problems) Sorted() Problems {
 	}).first()
 }
 
-// maxProblems is how many problems are reported at once.
+// maxProblems is the maximum number of problems in one report.
 const maxProblems = 100
 
 // first returns the problems to print, and a note if there are more.

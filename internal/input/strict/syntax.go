@@ -81,9 +81,10 @@ func (s Source) syntaxProblem(err error) Problem {
 // searchBudget limits the bytes that are parsed again to find a broken line.
 const searchBudget = 4 << 20
 
-// brokenLine finds the line of a mistake. The parser's own line is that of the construct around the
-// mistake, or of the place where it gave up, or is missing. Therefore it parses shorter and shorter
-// prefixes of the text. The mistake is in the last line that the error needs.
+// brokenLine finds the line of a mistake. The parser's own line may be missing. Otherwise it is the
+// line of the construct around the mistake, or of the place where the parser gave up. Therefore it
+// parses shorter and shorter prefixes of the text. The mistake is in the last line that the error
+// needs.
 func (s Source) brokenLine(complaint error, spans bool) int {
 	lines := s.lines()
 	want := lineInMessage().ReplaceAllString(complaint.Error(), "")

@@ -47,8 +47,8 @@ func (v *Variants[T]) All() []Variant {
 	return all
 }
 
-// Decode reads the key and its form. ok is false if no form could be read. A form with problems in
-// its own fields is returned as far as it could be read.
+// Decode reads the key and its form. ok is false if no form could be read. The readable part of a
+// form with problems in its own fields is returned.
 func (v *Variants[T]) Decode(n *Node) (name string, value T, ok bool) {
 	entry, ok := v.only(n)
 	if !ok {

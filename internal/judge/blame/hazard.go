@@ -124,7 +124,7 @@ func (h history) detachedLate(since, longest time.Duration) bool {
 // following follows pods and attachments through the events of a run.
 type following struct {
 	pods     map[string]map[string]bool // by node
-	left     map[string]time.Duration   // when the last pod that has left a node did so
+	left     map[string]time.Duration   // the time at which the last pod left a node
 	attached map[string]attachment      // by name: attachments that are not being deleted
 }
 

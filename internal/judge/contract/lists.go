@@ -58,8 +58,8 @@ func CheckDeletedSnapshot(id string, before, filtered, after []string, err error
 }
 
 // CheckNodes compares a volume's nodes in the answer of ControllerGetVolume to the nodes in
-// ListVolumes before and after it. The CSI spec requires each to name all nodes that the volume is
-// published to.
+// ListVolumes before and after it. The CSI spec requires each entry to name all nodes to which the
+// volume is published.
 func CheckNodes(method, volume string, before, got, after []string) []verdict.Verdict {
 	for _, node := range both(before, after) {
 		if !slices.Contains(got, node) {

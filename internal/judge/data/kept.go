@@ -50,7 +50,7 @@ type kept struct {
 	whole bool        // with its content
 	mode  fs.FileMode // of the file
 	uid   uint32
-	sure  bool // it could be looked at
+	sure  bool // it could be checked
 }
 
 // Began prepares a volume that is about to be copied for the first time, if a pod has it. It does

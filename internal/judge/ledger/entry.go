@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Kind is the kind of thing that an entry is about.
+// Kind is the kind of resource of an entry.
 type Kind string
 
 // The kinds of things that can be left behind.
@@ -28,7 +28,7 @@ const (
 	LoopDevice       Kind = "loop device"
 	Process          Kind = "process"
 	OpenFile         Kind = "open file"    // of a driver's program
-	DeadProcess      Kind = "dead process" // that a driver's program does not wait for
+	DeadProcess      Kind = "dead process" // a child that a driver's program does not reap
 	VolumeAttachment Kind = "VolumeAttachment"
 	Attachment       Kind = "attachment"     // in a driver's backend
 	Volume           Kind = "volume"         // in a driver's backend
@@ -162,7 +162,7 @@ func seconds(d time.Duration) string {
 const leftBehind verdict.Form = "left behind"
 
 // Verdict returns the verdict on the entry. The driver is to blame unless the call that removes the
-// thing is missing, or a fault answered the call in place of the driver.
+// resource is missing, or a fault answered this call.
 func (e Entry) Verdict() verdict.Verdict {
 	v := verdict.Verdict{Breaks: verdict.LeftBehind, Form: leftBehind, Kind: string(e.Kind), Undo: e.Undo, Node: e.Node, Found: []string{e.Name}}
 	name := verdict.Say("%s: %s", verdict.Kept(leftBehind), verdict.Kept(e.Kind))

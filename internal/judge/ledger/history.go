@@ -203,7 +203,7 @@ func createdID(call *trace.Event) string {
 	return ""
 }
 
-// VolumeOf is the id of the volume that a call was about.
+// VolumeOf returns the id of the volume of a call.
 func VolumeOf(call *trace.Event) string {
 	if id := createdID(call); id != "" {
 		return id

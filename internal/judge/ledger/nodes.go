@@ -66,7 +66,7 @@ func (a *accountant) directories(n *Node) {
 	w.walk(w.dir().pluginDir())
 }
 
-// litterWalk goes through a node's directories.
+// litterWalk visits a node's directories.
 type litterWalk struct {
 	*accountant
 	node    *Node

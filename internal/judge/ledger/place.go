@@ -35,7 +35,7 @@ func DirOf(name string) Dir {
 
 // Place describes the purpose of a path below the kubelet's directory.
 type Place struct {
-	// Pod is the UID of the pod that it belongs to.
+	// Pod is the UID of its pod.
 	Pod string
 	// Volume is the name of the PersistentVolume or inline volume, and Handle the hash of the
 	// volume's handle. At most one of the two is known.
@@ -56,7 +56,7 @@ type Place struct {
 // them.
 func (p Place) Owned() bool { return p.Pod != "" || p.Volume != "" || p.Handle != "" }
 
-// IsShared reports whether places of different pods can lie below this one.
+// IsShared reports whether there can be places of different pods below this one.
 func (p Place) IsShared() bool { return p.Pod == "" && p.Volume != "" }
 
 // Locate returns the purpose of a path.

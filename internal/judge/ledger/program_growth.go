@@ -17,8 +17,8 @@ type Program struct {
 }
 
 // growth follows the lives of a driver's volumes. Whenever everything that the driver has created
-// is removed, its programs should hold no more than before. If a life ends with more than the
-// previous one, its row grows by one.
+// is removed, its programs should have no more resources than before. If a life ends with more than
+// the previous one, its row grows by one.
 type growth struct {
 	made map[string]bool // things that calls have created and not removed
 	held map[holding]*row

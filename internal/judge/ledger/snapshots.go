@@ -7,12 +7,12 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// snapshotHandles are the snapshots that VolumeSnapshotContents account for.
+// snapshotHandles are the snapshots of VolumeSnapshotContents.
 func (a *accountant) snapshotHandles() map[string]bool {
 	return a.handles("volumesnapshotcontents", []string{"status", "snapshotHandle"}, []string{"spec", "source", "snapshotHandle"})
 }
 
-// groupHandles are the groups that VolumeGroupSnapshotContents account for.
+// groupHandles are the groups of VolumeGroupSnapshotContents.
 func (a *accountant) groupHandles() map[string]bool {
 	return a.handles("volumegroupsnapshotcontents", []string{"status", "volumeGroupSnapshotHandle"},
 		[]string{"spec", "source", "groupSnapshotHandles", "volumeGroupSnapshotHandle"})

@@ -157,7 +157,7 @@ func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	return found
 }
 
-// keep keeps the view. If there are several mounts at a path, all but one can lie on another.
+// keep keeps the view. If there are several mounts at a path, all but one can be on top of another.
 func (m *mounted) keep(now View) {
 	m.seen = now
 	if len(m.laid) == 0 {

@@ -1,5 +1,5 @@
 // Package outcome compares the answers of calls to their outcomes: the mounts, files and devices on
-// the node, and the lists of the driver. The rules are those of package contract.
+// the node, and the lists of the driver. It uses the rules of package contract.
 package outcome
 
 import (

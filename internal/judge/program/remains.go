@@ -83,7 +83,7 @@ func contentOf(path string, entry fs.DirEntry) string {
 	}
 	defer f.Close()
 	start := make([]byte, data.BlockBytes)
-	n, _ := f.Read(start) // an empty one has nothing
+	n, _ := f.Read(start) // an empty one has no content
 	return data.VolumeIn(start[:n])
 }
 

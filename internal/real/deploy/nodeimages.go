@@ -3,7 +3,7 @@ package deploy
 import "github.com/csisim/csisim/internal/world/version"
 
 // nodeImages are the images of kind's nodes by the version of Kubernetes, from kind's release
-// notes. For 1.34 to 1.36 they are those of kind 0.33, and for older versions those of the last
+// notes. Versions 1.34 to 1.36 have the images of kind 0.33; older versions have those of the last
 // kind release with an image.
 var nodeImages = map[string]string{
 	"1.36": "kindest/node:v1.36.4@sha256:099e049362a1526b2db71494e1947aae99bd16290d7c895f2b7ea312e3cbfaed",

@@ -48,7 +48,7 @@ type Subject struct {
 	OfCluster bool
 	// Alone means that no other subject may run at the same time.
 	Alone bool
-	// Owned are those of its drivers that can exist only once in a cluster, sorted.
+	// Owned are the names of its drivers that can exist only once in a cluster, sorted.
 	Owned []string
 }
 

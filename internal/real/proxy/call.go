@@ -27,7 +27,7 @@ import (
 
 func keysOf[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }
 
-// bind listens at a path, for every process that may enter its directory.
+// bind listens at a path. Every process that may enter the directory can connect.
 func bind(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err

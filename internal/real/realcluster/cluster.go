@@ -184,7 +184,7 @@ func (c *Cluster) reachNodes() error {
 	return nil
 }
 
-// Evidence returns the data that expectations are checked against.
+// Evidence returns the data for the checks of expectations.
 func (c *Cluster) Evidence() *expect.Evidence {
 	return &expect.Evidence{
 		Journal: expect.NewJournal(c.world.Trace), Store: c.world.Store, Faults: &fault.Set{},

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A fault's proxy that cuts the power of its own node ends with it. The power still returns when
-// the fault says so.
+// A fault's proxy that cuts the power of its own node ends with it. The power still returns at the
+// time in the fault.
 func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	const off, on = "node-a: power off", "node-a: power on"
 	c, machines := withPods(t)

@@ -19,9 +19,9 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// dataCheck writes to the volumes of the scenario's pods and reads them, on their nodes, in place
-// of the pods' containers, which only sleep: the containers of a simulation do the same. Containers
-// with other images are left alone.
+// dataCheck writes to the volumes of the scenario's pods and reads them, on their nodes. The pods'
+// containers only sleep; in a simulation they read and write themselves. Containers with other
+// images are left alone.
 type dataCheck struct {
 	*Cluster
 	check  *data.Check

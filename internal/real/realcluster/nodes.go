@@ -83,7 +83,7 @@ func (c *Cluster) changeNode(ctx context.Context, name string, change func(*core
 	return changed, err
 }
 
-// remember records the original values on a node before its first change.
+// remember saves the original values on a node before its first change.
 func remember(before, after *corev1.Node) error {
 	own := undo{Taints: slices.DeleteFunc(slices.Clone(before.Spec.Taints), isOfKubernetes), Unschedulable: before.Spec.Unschedulable}
 	if text := before.Annotations[undoAnnotation]; text != "" {

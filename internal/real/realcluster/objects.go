@@ -127,7 +127,7 @@ func (c *Cluster) at(gvr schema.GroupVersionResource, namespace string) dynamic.
 	return c.dynamic.Resource(gvr).Namespace(namespace)
 }
 
-// await waits until the mirror has a write, so that the next step sees it.
+// await waits until the mirror has a write, so that the next step has it, too.
 func (c *Cluster) await(res *store.Resource, written *unstructured.Unstructured) error {
 	key := c.plainKey(store.Key{Name: written.GetName(), Namespace: written.GetNamespace()})
 	version := written.GetResourceVersion()

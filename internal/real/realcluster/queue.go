@@ -32,8 +32,8 @@ func (q *queue) put(at time.Time, take func()) {
 	}
 }
 
-// late is how long an arrival waits for earlier events that arrive later: calls arrive through a
-// file and a stream, and changes of objects through a watch.
+// late is the time that an arrival waits for earlier events that arrive later: calls arrive through
+// a file and a stream, and changes of objects through a watch.
 const late = 60 * time.Millisecond
 
 // due removes and returns the events before a time, in order.

@@ -29,7 +29,7 @@ type runtimeLog struct {
 	sandboxes  map[string]store.Key // pods by sandbox id
 	containers map[string]store.Key // pods by container id
 	creating   map[string]asked     // containers being created, by sandbox and name
-	// The ids. A kubelet repeats the request until the runtime has nothing left.
+	// The ids. A kubelet repeats the request until the runtime has no more data.
 	stopped map[string]bool
 }
 

@@ -50,7 +50,7 @@ func (c *Cluster) Advance(d time.Duration) error {
 	return c.WaitFor(fmt.Sprintf("%v to pass", d), d+time.Minute, func() bool { return !time.Now().Before(end) })
 }
 
-// calm is how long a cluster must be quiet to count as settled.
+// calm is the time for which a cluster must be quiet to count as settled.
 const calm = 3 * time.Second
 
 // Settle waits until the cluster is quiet and nothing is pending: no call is in progress, no object

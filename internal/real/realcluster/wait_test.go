@@ -70,7 +70,7 @@ func TestARunWaitsForTheEndOfAnEarlierDriver(t *testing.T) {
 	require.NoError(t, c.awaitUnregistered(time.Hour))
 }
 
-// A livenessProbe probes the driver every few seconds for ever, and a cluster settles nevertheless.
+// A livenessProbe never stops probing the driver, and a cluster settles nevertheless.
 func TestProbesOfADriverAreNoNews(t *testing.T) {
 	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
 	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeGetInfo"})

@@ -1,5 +1,5 @@
-// Package address is the address plan of a cluster. It is that of kind: services and pods have
-// kind's subnets. Nodes, which have docker's subnet in kind, and csisim's machine have another one.
+// Package address is the address plan of a cluster. Services and pods have the subnets of kind.
+// Nodes, which have docker's subnet in kind, and csisim's machine have another one.
 package address
 
 import "net/netip"

@@ -159,7 +159,7 @@ func TestAnEventHasAValidNameWhateverItsObjectIsCalled(t *testing.T) {
 }
 
 // If the server has removed an event, the real recorder creates it again with the same name and
-// continues its count. It remembers the last 4,096 events.
+// continues its count. It keeps the last 4,096 events.
 func TestARemovedEventIsCreatedAgain(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("kubelet", "node-a")

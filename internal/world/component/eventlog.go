@@ -8,8 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRecent bounds the events that client-go's recorder remembers. It counts older events from 1
-// again.
+// maxRecent bounds the events that client-go's recorder keeps. It counts older events from 1 again.
 const maxRecent = 4096
 
 // eventLog finds the Event object that a repeated event increments, among the events that were last

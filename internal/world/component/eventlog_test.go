@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// client-go's recorder remembers the last 4,096 events.
+// client-go's recorder keeps the last 4,096 events.
 func TestTheLogRemembersTheLastEvents(t *testing.T) {
 	var log eventLog
 	id := func(i int) eventHash {

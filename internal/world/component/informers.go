@@ -75,7 +75,7 @@ func (c *Component) Inform(i Informers) {
 }
 
 // RunInformers runs informers in a process of the component. It must be the last call of the
-// process. Event handlers must not give way.
+// process. Event handlers must not yield.
 func (c *Component) RunInformers(p *kernel.Process, i Informers) {
 	c.awaitSync(p)
 	r := &running{Informers: i, cache: c.Cache, wake: p.Wake}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// UnknownFormats returns the formats in a definition's schemas that no value is checked against.
+// UnknownFormats returns the formats in a definition's schemas that are never checked.
 func UnknownFormats(o *object) []string {
 	var found []string
 	for _, v := range o.Spec.Versions {

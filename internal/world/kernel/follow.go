@@ -5,7 +5,7 @@ import "strconv"
 // A step of a process is its execution from a resumption until it yields. Two steps that touch
 // nothing in common commute.
 
-// Follower is a strategy that observes the steps of a run as far as their order matters.
+// Follower is a strategy that observes the relevant order of the steps of a run.
 type Follower interface {
 	Strategy
 	// Follow receives the next incident.
@@ -29,7 +29,7 @@ type IncidentKind uint8
 const (
 	// Resumed: a step begins.
 	Resumed IncidentKind = iota
-	// Yielded: the process could give way here.
+	// Yielded: the process could yield here.
 	Yielded
 	// Woken: a process becomes ready if it waits.
 	Woken

@@ -14,7 +14,7 @@ const (
 	// Measured: a call takes as much virtual time as its server takes real time, and a wait without
 	// a call takes no real time. Runs with the same seed differ.
 	Measured
-	// Real: virtual time is that of the real clock, from the beginning of the first Run.
+	// Real: virtual time follows the real clock from the beginning of the first Run.
 	Real
 )
 

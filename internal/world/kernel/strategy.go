@@ -37,7 +37,7 @@ func (k ChoiceKind) String() string {
 	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist", "outcome"}[k]
 }
 
-// Choice is one decision among N alternatives, numbered from 0. Alternative 0 is that of a calm
+// Choice is one decision among N alternatives, numbered from 0. Alternative 0 is the one of a calm
 // world without faults.
 type Choice struct {
 	Kind ChoiceKind
@@ -51,7 +51,7 @@ type Choice struct {
 	// Alternatives are the names of the alternatives; nil if they are numbers or processes.
 	Alternatives []string
 
-	first *Process // the process that may give way
+	first *Process // the process that may yield
 	ready *queue
 }
 

@@ -16,7 +16,7 @@ func (p *Process) Tick(period time.Duration) *Ticker {
 	return &Ticker{p: p, period: period, last: p.k.now}
 }
 
-// Wait gives way until the next poll after a Wake.
+// Wait yields until the next poll after a Wake.
 func (t *Ticker) Wait(why string) {
 	if !t.p.woken {
 		t.p.Park(why)
@@ -45,7 +45,7 @@ func (t *Ticker) WaitUntil(why string, at time.Duration) {
 	t.pass()
 }
 
-// Next gives way until the next poll.
+// Next yields until the next poll.
 func (t *Ticker) Next() { t.pass() }
 
 // pass sleeps until the next poll.

@@ -89,7 +89,7 @@ func (p *Process) parkUntil(why string, at time.Duration, idle bool) bool {
 	return !t.fired(p.k.now)
 }
 
-// Wait gives way until cond is true. cond is evaluated again after each wake-up.
+// Wait yields until cond is true. cond is evaluated again after each wake-up.
 func (p *Process) Wait(why string, cond func() bool) {
 	for !cond() {
 		p.Park(why)
@@ -107,7 +107,7 @@ func (p *Process) WaitUntil(why string, at time.Duration, cond func() bool) bool
 	return true
 }
 
-// Sleep gives way for d of virtual time. Wake-ups do not shorten it; they stay pending for the next
+// Sleep yields for d of virtual time. Wake-ups do not shorten it; they stay pending for the next
 // Park.
 func (p *Process) Sleep(d time.Duration) { p.sleep(d, false) }
 

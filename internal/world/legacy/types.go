@@ -32,7 +32,7 @@ type DriverSpec struct {
 	TopologyKeys []string `json:"topologyKeys"`
 }
 
-// CSINodeInfoStatus is the part that components react to.
+// CSINodeInfoStatus is the part that causes reactions of components.
 type CSINodeInfoStatus struct {
 	Drivers []DriverStatus `json:"drivers"`
 }

@@ -104,7 +104,7 @@ func (b BrokenMounts) holds(n *notification, call, name string) bool {
 	})
 }
 
-// reaches reports whether a call about a file goes through the file system mounted at a path. Calls
+// reaches reports whether a call with a file goes through the file system mounted at a path. Calls
 // that change a directory go through the directory's file system.
 func reaches(call, at, name string) bool {
 	switch call {

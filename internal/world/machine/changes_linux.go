@@ -23,7 +23,7 @@ type changes struct {
 	// fuse is set when the program or a child has mounted a FUSE file system. A lookup of a file
 	// may then need a daemon, and the daemon's calls are observed, too.
 	fuse atomic.Bool
-	turn sync.Mutex // locked while a call is looked at
+	turn sync.Mutex // locked while a call is handled
 
 	mu     sync.Mutex
 	hold   *Hold          // nil if the program is not to stop

@@ -97,7 +97,7 @@ type openedFile struct {
 	there       *unix.Statx_t // nil if the first look found no file
 }
 
-// look describes the file as it was found first. It cannot have changed since, because the call
+// look describes the file when it was first found. It cannot have changed since, because the call
 // waits.
 func (f *openedFile) look() *unix.Statx_t {
 	if !f.looked {

@@ -20,7 +20,7 @@ type Stdio struct {
 	Resize <-chan TerminalSize
 }
 
-// console holds the standard streams of a program that clients can attach to.
+// console holds the standard streams of a program, for clients that attach.
 type console struct {
 	input    *os.File // csisim writes the program's input here; nil if it has none
 	once     bool     // its input ends with that of the first client that provides any
@@ -168,7 +168,7 @@ func (k *console) detach(a *attachment) {
 
 // feed copies a client's input to the program, until either ends.
 func (k *console) feed(from io.Reader, last bool) {
-	_, _ = io.Copy(k.input, from) // an ended program reads no more
+	_, _ = io.Copy(k.input, from) // an ended program does not read
 	if last && k.terminal == nil {
 		_ = k.input.Close() // also if the program has ended meanwhile
 	}

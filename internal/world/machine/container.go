@@ -2,7 +2,7 @@ package machine
 
 // Container gives the program the root directory of a fresh container. It lacks files that programs
 // wrote to the machine's root before. The kubelet's directory, the host's shared directories and
-// Keeps are those of the machine.
+// Keeps are the same as on the machine.
 type Container struct {
 	// Keeps lists directories of the machine that the container mounts. Missing ones are created.
 	Keeps []string

@@ -19,7 +19,7 @@ import (
 // see NewNamespace.
 //
 // The kubelet's directory is the directory "kubelet" there. It is separate so that socket paths
-// stay short, and is not listed in the directory above. /dev, /proc and /sys are those of the host.
+// stay short, and is not listed in the directory above. /dev, /proc and /sys belong to the host.
 // All other paths are below "fs". In a namespace all of the node's own files are in memory: see
 // ownRoot.
 type Disk struct {

@@ -17,7 +17,7 @@ import (
 )
 
 // diskConn is a gRPC client of a unix socket. It behaves like a client that dials for every call,
-// as the kubelet does (K-RPC-2). It drops a failed connection, and the next call immediately dials
+// such as the kubelet (K-RPC-2). It drops a failed connection, and the next call immediately dials
 // again instead of waiting for a back-off. The next call also dials again if the socket at the path
 // was replaced or removed.
 type diskConn struct {

@@ -48,7 +48,7 @@ func (d *Disk) Unmount(target string) error {
 	return needsRoot("unmount "+target, &fs.PathError{Op: "unmount", Path: target, Err: err})
 }
 
-// IsMountPoint reports whether a mount lies at path.
+// IsMountPoint reports whether there is a mount at path.
 func (d *Disk) IsMountPoint(p string) (is bool, err error) {
 	err = d.look(func() error {
 		// Unlike a comparison of device numbers, the kernel's answer is also exact for bind mounts,

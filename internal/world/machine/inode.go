@@ -19,7 +19,7 @@ type inode struct {
 	inside   inside
 	mode     fs.FileMode
 	uid, gid int32
-	mounts   int32 // how many mounts lie on this inode
+	mounts   int32 // number of mounts on this inode
 	deleted  bool
 }
 
@@ -61,7 +61,7 @@ func (n *inode) path() string {
 	return p
 }
 
-// isIn reports whether n is dir or lies below it.
+// isIn reports whether n is dir or below it.
 func (n *inode) isIn(dir *inode) bool {
 	for n != nil && n != dir {
 		n = n.parent

@@ -14,8 +14,8 @@ import (
 )
 
 // Given a machine in namespaces and a pod on it, when a program of each creates a System V segment,
-// then programs of the same pod see the segment. Neither csisim's host nor the other program sees
-// it.
+// then programs of the same pod see the segment. It is invisible to csisim's host and to the other
+// program.
 func TestMachinesAndPodsHaveTheirOwnIPC(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()

@@ -39,7 +39,7 @@ type layers struct {
 	// Those entries. The host may remove them later.
 	shown map[string]bool
 	top   *os.File // the root
-	// Of the file systems that files in layers appear to be in.
+	// The types of the file systems of files in layers.
 	numbers []uint64
 	first   atomic.Pointer[firstProcess] // nil if csisim may not create process namespaces
 	apart   error                        // why not
@@ -54,8 +54,8 @@ var kernels = []string{
 	"hugetlbfs", "mqueue", "nsfs", "proc", "pstore", "rpc_pipefs", "securityfs", "sysfs", "tracefs",
 }
 
-// kept are directories that an ordinary user's driver may write to. The layers contain them from
-// the start, since the host's belong to another user.
+// kept are directories with write access for an ordinary user's driver. The layers contain them
+// from the start, since the host's belong to another user.
 var kept = []string{"/var/lib", "/var/tmp"}
 
 // cover shows one of the host's directories, with the mounts below it.

@@ -56,7 +56,7 @@ type Machine interface {
 	// Missing lists the mounts that running programs found at their start and have unmounted only
 	// for themselves. Each program has its own mount table, except below the kubelet's directory.
 	Missing() ([]Missing, error)
-	// IsMountPoint reports whether a mount lies at path; a missing path returns fs.ErrNotExist.
+	// IsMountPoint reports whether there is a mount at path; a missing path returns fs.ErrNotExist.
 	IsMountPoint(path string) (bool, error)
 	// MountsAt counts the stacked mounts at path. A missing path has none.
 	MountsAt(path string) (int, error)

@@ -185,7 +185,7 @@ type changes struct{}
 
 func follow(*unsynced, *loopDevices, *lostFiles, bool) *changes { return nil }
 
-// lostFiles are those of containers, which do not exist here.
+// lostFiles would list the lost files of containers; they do not exist here.
 type lostFiles struct{}
 
 func (*lostFiles) lookups() []Lookup { return nil }

@@ -12,7 +12,7 @@ import (
 // point.
 type mount struct {
 	root     *inode
-	on       location // where it lies
+	on       location // its place
 	order    int      // later mounts have higher numbers
 	readOnly bool
 }
@@ -115,7 +115,7 @@ func (m *Memory) isMountRoot(at location) bool {
 	return at.mount != &m.root && at.node == at.mount.root
 }
 
-// IsMountPoint reports whether a mount lies at path.
+// IsMountPoint reports whether there is a mount at path.
 func (m *Memory) IsMountPoint(p string) (is bool, err error) {
 	err = m.read(func() error {
 		at, err := m.follow(p)

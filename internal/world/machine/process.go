@@ -52,7 +52,7 @@ type Process struct {
 	strays      error    // the error of killing the rest of its namespace; final after done
 }
 
-// Start runs a program in a place where it sees the machine's mounts.
+// Start runs a program in a place with the machine's mounts.
 func (d *Disk) Start(c Command) (*Process, error) {
 	p := &Process{done: make(chan struct{}), onEnd: c.Ended, most: c.Memory, onNode: c.Administrator}
 	if c.Root != nil && d.own == nil {
@@ -178,7 +178,7 @@ func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 }
 
 // begin starts the program from its own thread. With a Root it runs in that root, as the root's
-// user, and in a directory that is created if it is missing.
+// user. Its directory is created if it is missing.
 func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	if c.Root == nil {
 		if on != nil {

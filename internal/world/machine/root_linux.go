@@ -208,7 +208,7 @@ func (r *ownRoot) pivot() error {
 	}
 	err := unix.PivotRoot(".", ".")
 	switch {
-	case err == nil: // the old root now lies on the new one
+	case err == nil: // the old root is now on top of the new one
 		err = unix.Unmount(".", unix.MNT_DETACH)
 	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's initial one, which stays
 		err = r.coverNamespace()

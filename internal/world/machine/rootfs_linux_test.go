@@ -47,8 +47,8 @@ func inRoot(root machine.Root, script string) machine.Command {
 	return machine.Command{Path: "sh", Args: []string{"-c", script}, Env: []string{"PATH=/bin"}, Bare: true, Root: &root}
 }
 
-// A program with its own root sees that root, the kernel's files and its volumes. Its writes are
-// discarded when it ends.
+// A program with its own root has access only to that root, the kernel's files and its volumes. Its
+// writes are discarded when it ends.
 func TestAProgramHasARootOfItsOwn(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)

@@ -28,7 +28,7 @@ const Write = "write"
 // SystemCalls lists the observed calls, including their variants: rename is rename(2), renameat(2)
 // and renameat2(2); mount is mount(2), and move_mount(2) and mount_setattr(2) of mount(8); open
 // creates, truncates or writes to a file or a block device; ioctl sets up and ends loop devices.
-// Write follows open, for a file that exists and is empty. Later writes are not observed.
+// Write follows open, for an existing empty file. Later writes are not observed.
 func SystemCalls() []string {
 	return []string{
 		"copy_file_range", "fallocate", "fsync", "ioctl", "link", "mkdir", "mknod", "mount", "open", "pwrite", "rename", "rmdir", "symlink",

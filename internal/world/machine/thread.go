@@ -77,7 +77,7 @@ func (t *thread) do(f func() error) error {
 // file returns a file about the thread. Only threads with csisim's own root find it there.
 func (t *thread) file(name string) string { return fmt.Sprintf("/proc/self/task/%d/%s", t.id, name) }
 
-// hasStopped reports whether the thread runs no more closures.
+// hasStopped reports whether the thread has stopped running closures.
 func (t *thread) hasStopped() bool {
 	select {
 	case <-t.quit:

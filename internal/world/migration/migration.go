@@ -69,7 +69,7 @@ func Plugin(pv *corev1.PersistentVolume) (string, bool) {
 	return name, err == nil
 }
 
-// Driver is the CSI driver that stands in for an in-tree plugin.
+// Driver is the CSI driver that replaces an in-tree plugin.
 func Driver(plugin string) (string, bool) {
 	if !strings.HasPrefix(plugin, inTreePrefix) || !translator.IsMigratableIntreePluginByName(plugin) {
 		return "", false

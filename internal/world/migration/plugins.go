@@ -84,7 +84,7 @@ func (s Plugins) With(others Plugins) Plugins {
 	return with
 }
 
-// Validate returns the first plugin or stage that there is none of.
+// Validate returns the first unknown plugin or stage.
 func (s Plugins) Validate() error {
 	for _, plugin := range slices.Sorted(maps.Keys(s)) {
 		if _, ok := histories[plugin]; !ok {

@@ -68,7 +68,7 @@ func PID() int {
 // Options changes the namespaces of Again. The zero value keeps the user and the network.
 type Options struct {
 	// Rootless makes root run the program as an ordinary user: the user of sudo, or 65534. Files of
-	// other users are out of reach, as are those of root.
+	// other users, including root, are out of reach.
 	Rootless bool
 	// Network gives the program its own network, which has only loopback. Default: nil, the network
 	// of this process.

@@ -49,8 +49,8 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// few is the number of objects of a resource up to which they are stored in full, because
-// compacting so few costs more time than it saves memory.
+// few is the number of objects of a resource up to which they are stored in full: compacting so few
+// costs more time than it saves memory.
 const few = 1_000
 
 func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }

@@ -78,7 +78,7 @@ func (s *Store) At(revision uint64) (*Snapshot, error) {
 	return s.past[uint64(len(s.past))-age], nil
 }
 
-// remember keeps the state before a write for At.
+// remember saves the state before a write for At.
 func (s *Store) remember(before *Snapshot) {
 	if len(s.past) == s.options.History {
 		s.past[0] = nil

@@ -60,7 +60,7 @@ type Strategy struct {
 	Terminate func(now metav1.Time, obj Object) bool
 	// Held reports whether something other than finalizers holds an object under deletion.
 	Held func(obj Object) bool
-	// TTL is how long an object is kept after its last write. Default: for ever.
+	// TTL is the time for which an object is kept after its last write. Default: no limit.
 	TTL time.Duration
 	// Share makes a written object share maps with others.
 	Share func(s *Shared, obj Object, isNew bool)

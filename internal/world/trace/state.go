@@ -54,7 +54,7 @@ func (r *Recorder) AddState(e Entry) {
 	}
 }
 
-// states are the states in memory, up to a limit. Beyond it none is kept, because each contains
+// states are the states in memory, up to a limit. States beyond it are not kept, because each has
 // only the changes since the previous one.
 type states struct {
 	most int

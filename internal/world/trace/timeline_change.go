@@ -35,7 +35,7 @@ func (t *narrator) change(shown *entry, e *Event, line Line, before map[string]a
 	}
 }
 
-// remember records names that later lines refer to by uid.
+// remember records the names of uids in later lines.
 func (t *narrator) remember(e *Event, made map[string]any) {
 	if e.Resource == "pods" {
 		if uid, ok := at(made, "metadata", "uid").(string); ok {

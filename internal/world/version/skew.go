@@ -12,8 +12,8 @@ const (
 // sinceWiderSkew is the first kubelet that may be three versions behind.
 const sinceWiderSkew Version = 25
 
-// CheckSkew returns the reason why a kubelet cannot work with a control plane. The rules are those
-// of Kubernetes' version skew policy (kubernetes.io/releases/version-skew-policy).
+// CheckSkew returns the reason why a kubelet cannot work with a control plane. The rules come from
+// Kubernetes' version skew policy (kubernetes.io/releases/version-skew-policy).
 func CheckSkew(kubelet, controlPlane Version) error {
 	behind := controlPlane.Minor() - kubelet.Minor()
 	most := maxSkew

@@ -18,7 +18,7 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	// The hashes are those of the recorded traces (lifecycle-stub).
+	// The hashes come from the recorded traces (lifecycle-stub).
 	assert.Equal(t, "csi-856065d8759b7e3d55f94b03fe96d221596489509e569c8ed7187633b179352e",
 		volume.AttachmentName("vol-0001", "stub.csi.example.com", "node-a")) // K-PATH-6, C-CSIP-1
 	// K-PATH-3

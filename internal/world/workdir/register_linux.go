@@ -104,7 +104,7 @@ func detachRecorded(record string) (left Leftover, err error) {
 }
 
 // outermostRun returns the first directory of a run in a path. Runs in memory are in the directory
-// of another run, with a file system that no other process sees.
+// of another run, on a file system that only one process sees.
 func outermostRun(dir string) string {
 	names := strings.Split(dir, "/")
 	if first := slices.IndexFunc(names, runName().MatchString); first >= 0 {

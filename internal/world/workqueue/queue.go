@@ -44,7 +44,7 @@ type Rest struct {
 	Why    string
 	For    time.Duration
 	Forget bool
-	// Idle marks housekeeping that repeats for ever and keeps no run busy.
+	// Idle marks periodic housekeeping without an end. It keeps no run busy.
 	Idle bool
 }
 

@@ -1,5 +1,5 @@
-// Command licences prints the licences and notices of the modules that programs link, of Go and of
-// the bundled part of the viewer, for the archives of a release.
+// Command licences prints licences and notices for the archives of a release: of the modules that
+// programs link, of Go, and of the bundled part of the viewer.
 package main
 
 import (

@@ -21,8 +21,8 @@ var publishUnmountsOthers = &Defect{
 	}),
 }
 
-// unmountOthers unmounts all mounts below the kubelet's directory, in which the target lies, except
-// the driver's own.
+// unmountOthers unmounts all mounts below the kubelet's directory of the target, except the
+// driver's own.
 func unmountOthers(target string, isOwn func(path string) bool) error {
 	resolved, err := mount.Resolve(target)
 	if err != nil {

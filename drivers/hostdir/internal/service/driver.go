@@ -96,7 +96,7 @@ func (d *Driver) Register(server, addonsServer *grpc.Server) error {
 	return nil
 }
 
-// UnmountAll unmounts all mounts that the node has records of.
+// UnmountAll unmounts all recorded mounts of the node.
 func (d *Driver) UnmountAll() error {
 	known, err := d.Records.All()
 	for _, p := range known {

@@ -18,8 +18,8 @@ type Config struct {
 	DriverName string
 	// NodeID is the name of this node; required with Node.
 	NodeID string
-	// StateDir is shared by all instances. NodeStateDir belongs to this node;
-	// the default lies below StateDir.
+	// StateDir is shared by all instances. NodeStateDir belongs to this node; by default it is
+	// below StateDir.
 	StateDir, NodeStateDir string
 	// Site and Peer name the two sites that share StateDir, each in a directory with its name.
 	// Default: one site.

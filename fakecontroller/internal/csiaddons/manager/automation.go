@@ -160,7 +160,7 @@ func (m *Manager) hasCapability(driver string, f feature) bool {
 	return false
 }
 
-// watch calls f for every event of a kind that is built in.
+// watch calls f for every event of a built-in kind.
 func watch[T store.Object](m *Manager, name string, f func(store.Event[T])) {
 	m.Go("informer of "+name, func(p *kernel.Process) {
 		events := component.Watch[T](m.Component, p)

@@ -127,7 +127,7 @@ func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) erro
 		return nil
 	}
 	missed, next, err := runs(c.CronJob, p.Now(), m.opts.staggerWindow())
-	if err != nil { // nothing but a change of the cron job helps. A-RS-12
+	if err != nil { // only a change of the cron job helps. A-RS-12
 		return nil //nolint:nilerr // it is not retried
 	}
 	if err := c.begin(missed); err != nil {

@@ -281,7 +281,7 @@ func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims in
 		setCondition(&g.group.Status.ReplicationStatus, g.group.Generation, g.process.Now(), destination, status, reason, message)
 	}
 	if len(members) > 0 && slices.Equal(g.group.Status.Claims, members) {
-		return nil // an empty list never equals the status, which has none
+		return nil // the status has no empty list, so an empty list never equals it
 	}
 	g.group.Status.Claims = members
 	return kinds.UpdateStatus(g.process, g.Component, g.group)

@@ -7,9 +7,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// overlap is how long a pass waits for the pass of another controller that its last write
-// triggered. It waits until that pass has made its first call. In recordings such passes overlap in
-// each plain deletion of a group. A-VGR-10
+// overlap is the time that a pass waits for the pass of another controller after its own last write
+// has triggered it. It waits until that pass has made its first call. In recordings such passes
+// overlap in each plain deletion of a group. A-VGR-10
 const overlap = 5 * time.Millisecond
 
 // overlaps holds the started passes of deletions, and the passes that wait for them.

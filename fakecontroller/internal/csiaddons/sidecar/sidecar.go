@@ -31,7 +31,7 @@ type Options struct {
 	Caller string
 	// Node is the node of its plugin; empty for the controller plugin.
 	Node string
-	// Pod is the pod that it runs in.
+	// Pod is the pod of the program.
 	Pod store.Key
 	// NodeID is its flag --node-id.
 	NodeID string

@@ -1,5 +1,5 @@
-// Package nfs stands in for an NFS server: its exports are directories of the run. The programs of
-// a node mount them with mount(8), like exports of a server.
+// Package nfs replaces an NFS server: its exports are directories of the run. The programs of a
+// node mount them with mount(8), like exports of a server.
 package nfs
 
 import (

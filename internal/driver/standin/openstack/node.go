@@ -148,7 +148,7 @@ func copyDevices() error {
 	return err
 }
 
-// show makes a volume's device on the server that it is attached to.
+// show makes a volume's device on its server.
 func (v *volume) show(s *server, a attachment) error {
 	if v.loop == "" {
 		loop, err := standin.Run("losetup", "--find", "--show", v.image)

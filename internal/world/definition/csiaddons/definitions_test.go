@@ -98,7 +98,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The errors are those of a real API server with the project's own definitions.
+// The errors come from a real API server with the project's own definitions.
 func TestInvalidManifestsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct{ kind, spec, says string }{
 		// A-NF-1
