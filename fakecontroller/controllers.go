@@ -40,7 +40,7 @@ type Cluster struct {
 	Heartbeats nodelifecycle.Heartbeats
 }
 
-// Program is a controller or sidecar that runs.
+// Program is a running controller or sidecar.
 type Program interface {
 	// Crash ends the program at its current instruction.
 	Crash()
@@ -107,7 +107,7 @@ var Scheduler = Controller{Name: "scheduler", Start: func(in Cluster) Program { 
 // SnapshotControllerOptions are the flags of the snapshot-controller.
 type SnapshotControllerOptions = snapshot.Options
 
-// SnapshotControllerName is the program's.
+// SnapshotControllerName is the name of the program.
 const SnapshotControllerName = snapshot.Name
 
 // SnapshotController runs once for all drivers with snapshots, or in replicas.

@@ -54,7 +54,7 @@ func (a *Addons) Manager(o AddonsManagerOptions) Controller {
 	}}
 }
 
-// AddonsProgram is a sidecar that runs.
+// AddonsProgram is a running sidecar.
 type AddonsProgram interface {
 	Program
 	// Running reports whether it runs or will be started again.

@@ -56,7 +56,7 @@ type Sidecars struct {
 	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
 	// Registrar runs beside the plugins on nodes.
 	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
-	// LivenessProbe is beside all plugins. Default: none runs, and there are no probes.
+	// LivenessProbe runs beside all plugins. Default: none runs, and there are no probes.
 	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
 }
 
@@ -69,7 +69,7 @@ func (s Sidecars) OfController() []sidecar.Sidecar {
 	return all
 }
 
-// Mistaken is a sidecar with flags that cannot be.
+// Mistaken is a sidecar with invalid flags.
 type Mistaken struct {
 	Sidecar  string
 	Mistakes []sidecar.Mistake

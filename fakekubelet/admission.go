@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// rejection names the reason why the kubelet does not admit a pod. The zero value admits it.
+// rejection is the reason why the kubelet rejects a pod. The zero value admits it.
 type rejection struct{ reason, message string }
 
 // predicate returns the rejection by a check that the kubelet shares with the scheduler.

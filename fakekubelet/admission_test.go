@@ -44,7 +44,7 @@ func selecting(label, value string) func(*corev1.PodSpec) {
 	return func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{label: value} }
 }
 
-// The kubelet decides on pods that name their node past the scheduler. K-ADM-1..3, K-ADM-5
+// The kubelet decides on pods with a node name that the scheduler has not set. K-ADM-1..3, K-ADM-5
 // [pkg/kubelet/lifecycle/predicate.go, pkg/kubelet/sysctl/allowlist.go;
 // kubernetes/kubernetes#123592]
 func TestAPodThatDoesNotFitIsNotAdmitted(t *testing.T) {

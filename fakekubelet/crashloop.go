@@ -23,7 +23,7 @@ func (b *crashLoop) wait(ended time.Duration) time.Duration {
 	return b.delay
 }
 
-// next takes notice of a restart.
+// next counts a restart.
 func (b *crashLoop) next(now, ended time.Duration) {
 	if b.expired(ended) {
 		b.delay = crashLoopFirst

@@ -128,7 +128,7 @@ func create[T store.Object](n *node, obj T) T {
 	return made
 }
 
-// Actions of the machine's owner.
+// Actions of the owner of the machine.
 
 func (n *node) startKubelet() {
 	n.kubelet = fakekubelet.Start(n.World, fakekubelet.Options{

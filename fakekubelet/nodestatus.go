@@ -18,7 +18,7 @@ const (
 )
 
 // statusLoop reports the node's status: at once after a change, otherwise every five minutes. Only
-// this loop tells the volume manager that a volume has been reported in use. K-ATT-2, K-ATT-3
+// this loop notifies the volume manager that a volume has been reported in use. K-ATT-2, K-ATT-3
 type statusLoop struct {
 	*Kubelet
 	nextReport time.Duration // due even without a change

@@ -38,7 +38,7 @@ type badInput struct {
 }
 
 // Each mistake is reported once and without delay, with its place, its correction and the exit code
-// of its class. Nothing of the run remains.
+// of its class. Nothing is left of the run.
 func TestBadInputIsReportedAndLeavesNothingBehind(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, test := range slices.Concat(badScenarios, badDrivers, badMachines) {

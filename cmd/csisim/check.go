@@ -111,7 +111,7 @@ already runs.
 	f.upgrade.addTo(flags)
 	flags.DurationVar(&f.budget, "budget", time.Minute, "wall time, without waits for the driver, after which no scenario begins; exit code 3")
 	flags.Var(&f.deep, "deep", "then search runs of some scenarios like csisim explore: `DURATION` for all, or a number of runs for each")
-	// A scenario waits for programs half of its time.
+	// Half of the time of a scenario is spent waiting for programs.
 	flags.IntVar(&f.parallel, "parallel", 2*runtime.NumCPU(), "how many scenarios run at once; 1 for a driver on a socket or with a shared backend")
 	flags.StringSliceVar(&f.only, "only", nil, "only the scenarios of these names: `NAME,…`, * for any text; may be repeated")
 	flags.StringSliceVar(&f.allowUntried, "allow-untried", nil, "pass although scenarios were not tried: all, or those of these `NAMES`, * for any text")

@@ -155,7 +155,7 @@ func (f *checkFlags) asRun() runFlags {
 	return runFlags{patience: f.patience, waitForDriver: f.waitForDriver, isolation: f.isolation, rootless: f.rootless, network: f.network, workDir: f.workDir, hostPaths: f.hostPaths, strict: f.strict}
 }
 
-// inWords renders choices for people.
+// inWords formats choices for readers.
 func inWords(choices []exploration.Choice) (words []string) {
 	for i, c := range choices {
 		if i == mostShown {

@@ -18,7 +18,7 @@ type progress struct {
 	lines    io.Writer // for lines that are not rewritten
 	now      func() time.Time
 	said     time.Time // when the last line was written
-	open     bool      // the last line on the terminal will be rewritten
+	open     bool      // the next output overwrites the last line of the terminal
 }
 
 // quiet is the shortest interval between two progress lines that are not rewritten.

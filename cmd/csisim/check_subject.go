@@ -248,8 +248,8 @@ func socketPath(flag, address string) (string, error) {
 	return strings.TrimPrefix(rest, "//"), nil
 }
 
-// program sets up a driver that csisim starts. A second -- begins the command of its controller
-// plugin.
+// program sets up a driver that csisim starts. A second -- is followed by the command of its
+// controller plugin.
 func (f *subjectFlags) program(d *scenario.Driver, args []string) (*profile.Profile, error) {
 	p := &scenario.Program{Single: f.single, Env: f.env, PluginSocket: f.pluginSocket, NodePaths: f.nodePaths, Capabilities: f.capabilities, StartTimeout: strict.Duration{Duration: f.startTimeout}}
 	if f.memory != "" {

@@ -148,7 +148,7 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			}
 			p := newPlace(t, bin)
 			p.Write("s.yaml", clitest.Header+clitest.BadDriver("hangs in CreateVolume", long))
-			// Files that take long to read.
+			// Files that take a long time to read.
 			for copy := range map[string]int{"validate": 3000}[name] {
 				require.NoError(t, os.Link(filepath.Join(p.Dir, "s.yaml"), fmt.Sprintf("%s/many-%d.yaml", p.Dir, copy)))
 			}

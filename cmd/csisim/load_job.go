@@ -20,7 +20,7 @@ const (
 	loadResults = "/results"
 )
 
-// shardFlags share a load among machines.
+// shardFlags distribute a load over several machines.
 type shardFlags struct {
 	shard string
 	job   int

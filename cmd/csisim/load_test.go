@@ -36,7 +36,7 @@ func loadOn(t *testing.T, options string, flags ...string) (clitest.Outcome, *lo
 }
 
 // The report finds each cost that hostdir can have and names it in its sentence, without any other
-// finding. Costs that are measured in time take an idle machine.
+// finding. Costs in time need an idle machine.
 func TestEachCostOfALoadIsFound(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 	"context"
 	"os"
 
-	// Sets GOGC before the other packages initialize.
+	// Sets GOGC before the other packages are initialized.
 	"github.com/csisim/csisim/cmd/internal/explore"
 	_ "github.com/csisim/csisim/cmd/internal/gogc"
 	"github.com/csisim/csisim/internal/world/namespaces"

@@ -56,7 +56,7 @@ func followLife(smallest int64, machine func() int64) (stop func()) {
 // allocate twice the live memory, at most 2.5 GiB, plus a quarter of it for fragmentation.
 //
 // The limit is at most three quarters of the machine's memory, but always leaves a quarter of the
-// live memory free. With less, collections would only use the processor and free nothing.
+// live memory free. With less, collections would only use processor time and free nothing.
 func memoryLimit(alive, smallest, machine int64) int64 {
 	limit := smallest
 	if alive > smallest/2 {

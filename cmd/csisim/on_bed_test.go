@@ -138,7 +138,8 @@ func (b *bed) writeKubeconfig(address string, authority []byte) {
 // podProxy matches the paths that a real API server forwards to a port of a pod.
 var podProxy = regexp.MustCompile(`^/api/v1/namespaces/([^/]+)/pods/([^/:]+):([0-9]+)/proxy(/.*)$`)
 
-// withPodProxy adds the proxy to pods, which the simulation does not serve, to the API.
+// withPodProxy adds the proxy subresource of pods to the API, because the simulation does not serve
+// it.
 func (b *bed) withPodProxy(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := podProxy.FindStringSubmatch(r.URL.Path)

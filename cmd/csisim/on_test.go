@@ -42,7 +42,7 @@ func (b *bed) compares(t *testing.T) {
 	got := clitest.Run(t, b.args("compare", lifecycle, "--times", "1", "--report", report)...)
 	assert.LessOrEqual(t, got.Code, exitFailed, got.Stderr)
 	assert.Contains(t, got.Stdout, "Real run 1 of 1:\nPASS rwo-filesystem")
-	// Times and races depend on the load of the machine.
+	// Times and races depend on the machine's load.
 	for _, level := range []string{"calls", "requests"} {
 		assert.Regexp(t, `(?m)^✓ `+level+` +equal +[1-9]`, got.Stdout)
 	}

@@ -57,7 +57,7 @@ func chosenScenarios(all []*scenario.Scenario, patterns []string) ([]*scenario.S
 	return chosen, nil
 }
 
-// meant suggests the nearest known name, if one is near.
+// meant suggests the nearest known name, if there is a similar one.
 func meant(name string, known []string) string {
 	if nearest := strict.Nearest(name, known); nearest != "" {
 		return fmt.Sprintf("; did you mean %q?", nearest)

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// strategies take the decisions of a run. The list contains their names on the command line.
+// strategies make the decisions of a run. The list contains their names on the command line.
 var strategies = []struct {
 	name, summary string
 	seeded        bool

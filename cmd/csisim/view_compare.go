@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// compared compares two traces as csisim diff does.
+// compared compares two traces like csisim diff.
 func compared(nameA, nameB string) (*view.Comparison, error) {
 	a, err := openTrace(nameA)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 var stage = fault.Site{Method: "Node/NodeStageVolume", Driver: "d", Node: "node-a", From: "kubelet", Volume: "vol-0001"}
 
-// any lets a fault affect all calls.
+// any makes a fault affect all calls.
 func any(*fault.Fault, string) bool { return true }
 
 func TestAFaultBefallsCallsThatRequireMoreThanItsSize(t *testing.T) {

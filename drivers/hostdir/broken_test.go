@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// losesContent detects the defect by a volume that is empty after an operation.
+// losesContent detects the defect if a volume is empty after an operation.
 func losesContent(operate func(*testing.T, *volume) error) func(*testing.T, *driver) bool {
 	return func(t *testing.T, d *driver) bool {
 		v := d.create("vol", capability(false, singleNode))

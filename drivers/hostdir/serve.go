@@ -25,8 +25,8 @@ import (
 // stopPatience bounds the time for calls in flight when the driver stops.
 const stopPatience = 5 * time.Second
 
-// serve answers calls on the endpoints, that of CSI-Addons or the same, until ctx ends. It then
-// waits for the calls in flight and removes the sockets.
+// serve answers calls on the endpoints until ctx ends. The endpoint of CSI-Addons may be the same.
+// It then waits for the calls in flight and removes the sockets.
 func serve(ctx context.Context, o options) error {
 	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
 	select {
@@ -85,7 +85,7 @@ func serve(ctx context.Context, o options) error {
 	return nil
 }
 
-// stop lets the calls in flight finish, while patience lasts.
+// stop lets the calls in flight finish within the patience.
 func stop(servers []*grpc.Server) {
 	var stopping sync.WaitGroup
 	for _, server := range servers {

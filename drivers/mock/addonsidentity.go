@@ -51,7 +51,7 @@ func (s *AddonsIdentity) Probe(context.Context, *addonsid.ProbeRequest) (*addons
 	return &addonsid.ProbeResponse{Ready: wrapperspb.Bool(true)}, nil
 }
 
-// serve answers a call with the storage system locked. Without the capability, the answer is
+// serve handles a call while the storage system is locked. Without the capability, the answer is
 // Unimplemented.
 func serve[A any](s *AddonsIdentity, rpc, capability string, answer func() (*A, error)) (*A, error) {
 	if !slices.Contains(s.capabilities, capability) {

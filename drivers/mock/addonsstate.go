@@ -98,7 +98,7 @@ func (d *Driver) Fenced() []string {
 	return slices.Clone(d.addons.fenced)
 }
 
-// admitted rejects a node if its clients are fenced. Clients of all nodes do not count.
+// admitted rejects a node if its clients are fenced. Clients of all nodes are ignored.
 func (n *Node) admitted() error {
 	d := n.driver
 	if d.options.CSIAddons == nil || d.faults[fenceIgnored] {

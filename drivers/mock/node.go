@@ -39,7 +39,7 @@ type nodeState struct {
 	staged    map[string]mount // by path
 	published map[string]mount // by path
 	busy      map[string]bool  // volumes with a call in flight
-	// introduced: NodeGetInfo was answered before.
+	// introduced means that NodeGetInfo was answered before.
 	introduced bool
 }
 

@@ -19,7 +19,7 @@ const leasePeriod = 10 * time.Second
 const leaseSeconds = 40
 
 // LastRenewal returns the virtual time, since the start of the run, of a kubelet's last renewal of
-// its lease. alive tells whether the kubelet continues to renew it. Renewals are computed, not
+// its lease. alive reports whether the kubelet continues to renew it. Renewals are computed, not
 // made: an idle cluster stays idle. API clients see the renewals as Lease objects.
 func (all *Nodes) LastRenewal(name string) (last time.Duration, alive bool) {
 	n := all.Find(name)

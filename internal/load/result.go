@@ -33,7 +33,7 @@ type Driver struct {
 	Name    string `json:"name"`
 	Version string `json:"version,omitempty"`
 	Command string `json:"command,omitempty"`
-	// Stages and Attaches tell which stages its volumes have.
+	// Stages and Attaches define which stages its volumes have.
 	Stages   bool `json:"stages"`
 	Attaches bool `json:"attaches"`
 }

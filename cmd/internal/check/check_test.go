@@ -51,7 +51,7 @@ func planned(t testing.TB, s check.Subject, o check.RunOptions) (*check.Facts, [
 	return facts, trials
 }
 
-// shortWait is the time that tests wait for drivers with defects, which never finish.
+// shortWait is the time that tests wait for drivers with defects, because these never finish.
 const shortWait = 2 * time.Second
 
 // checked runs the trials with the given names, or all trials if there are no names.

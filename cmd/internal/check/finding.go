@@ -95,7 +95,7 @@ func shownBy(o Outcome) []Finding {
 			f.Verdict.Name, f.Verdict.Breaks = o.Trial.Known, verdict.Answers
 		}
 		if strings.Contains(f.Got, program.EndOfLog) {
-			f.Hint = "" // the output of the program says more
+			f.Hint = "" // the output of the program has more details
 		}
 		add(f, r)
 	}
@@ -115,7 +115,7 @@ func (f Finding) undoesOneOf(twice Finding) bool {
 	return doubles && ledger.Undo(twice.Method) == path.Base(f.Method)
 }
 
-// breaches are the breaches of the CSI spec in a run, each kind once.
+// breaches are the breaches of the CSI spec in a run, one of each kind.
 func breaches(events []*trace.Event) []scenario.Failure {
 	var all []scenario.Failure
 	for _, e := range events {

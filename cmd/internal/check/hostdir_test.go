@@ -58,7 +58,7 @@ func TestASoundProgramWithInlineVolumesPasses(t *testing.T) {
 	assert.Subset(t, running(subject), running(hostdir(program, "")), "a driver of claims alone has no trial beyond these")
 }
 
-// workDir is short, since sockets have to fit.
+// workDir has a short path, because socket paths have a limited length.
 func workDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "c")
@@ -444,7 +444,7 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 
 // Given a driver that reads the target before it unmounts it. When the mounted file system fails,
 // then the pod cannot end until the file system works again, which is a note. A driver that reads
-// the mount table unmounts it.
+// the mount table finds the mount and unmounts it.
 func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
 	const trial, remark = "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: "
 	program := buildHostdir(t)

@@ -76,8 +76,8 @@ func Chosen(trials []*Trial, patterns []string) (chosen []*Trial, err error) {
 }
 
 // split replaces each failed trial by the parts that together show all findings of its parts. The
-// whole trial is kept if it shows more than its parts. If the plain life of a volume fails, no part
-// shows more.
+// whole trial is kept if it shows more than its parts. If the plain lifecycle of a volume fails, no
+// part shows more.
 func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	outcomes := r.outcomes
 	if slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.Failed() && o.Name() == "life/"+filesystem }) {

@@ -43,7 +43,7 @@ type dayTwoSubject struct {
 	calls       []operation
 	needs       []string // capabilities
 	life        func(*script)
-	unequal     bool // a repeated call is answered otherwise: there is less to reclaim
+	unequal     bool // a repeated call has another answer: there is less to reclaim
 }
 
 var dayTwoSubjects = []dayTwoSubject{

@@ -93,7 +93,7 @@ func (o RunOptions) scenarioOptions() scenario.RunOptions {
 	}
 }
 
-// The reasons why trials were not tried that the machine can run.
+// The reasons for trials that this machine can run but that were not tried.
 const (
 	noTime      = "did not fit into the budget"
 	interrupted = "interrupted"

@@ -160,10 +160,10 @@ func (s *script) unclaim(claims ...claim) {
 	for _, c := range claims {
 		s.step("delete: {pv: %s}", c.name)
 	}
-	s.step(`wait: {pv: "*", gone: true}`) // an object of that name may be made again
+	s.step(`wait: {pv: "*", gone: true}`) // an object of that name may be created again
 }
 
-// life is the whole life of volumes that pods use.
+// life is the whole lifecycle of volumes in pods.
 func (s *script) life(claims []claim, pods ...pod) {
 	s.up(claims, pods...)
 	s.down(claims, pods...)

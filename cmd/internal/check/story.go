@@ -22,8 +22,8 @@ const LongestStory, mostTrail = 8, 3
 
 // Story returns the events that explain a finding, in order: faults and crashes, the calls with
 // these faults, the call of the finding, and the last events before it. Later events are
-// consequences and left out. If an awaited event never happened, the story includes later faults,
-// since the last event of the waiting object may come before the fault that delays it.
+// consequences and therefore omitted. If an awaited event never happened, the story includes later
+// faults, since the last event of the waiting object may come before the fault that delays it.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {
@@ -93,7 +93,7 @@ func culprit(events []*trace.Event, about *trace.Event) *trace.Event {
 // mostMoments is the highest number of events of a story on one line.
 const mostMoments = 4
 
-// inOneLine renders a story for the card: calls with their results, faults and crashes.
+// inOneLine formats a story for the card: calls with their results, faults and crashes.
 func inOneLine(story []*trace.Event) string {
 	var moments []string
 	for _, e := range story {

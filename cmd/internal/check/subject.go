@@ -22,7 +22,7 @@ type Subject struct {
 	// name is empty, the driver's answer is used.
 	Driver scenario.Driver
 	// OneNode means that one process is the plugin of the only node, according to the driver's
-	// profile. For a program, Driver.Program.Single does.
+	// profile. For a program, Driver.Program.Single has this meaning.
 	OneNode bool
 	// Parameters and MountOptions of the StorageClass, and the parameters of the
 	// VolumeSnapshotClass. Default: none.

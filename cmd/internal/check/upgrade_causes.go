@@ -26,7 +26,7 @@ func (u *Upgrade) explain(shown [][]Finding) {
 	}
 }
 
-// lost names the capabilities that the new release lacks; empty if there are none.
+// lost names the capabilities that the new release lacks; empty without any.
 func (u *Upgrade) lost() string {
 	var all []string
 	for _, s := range u.services() {
@@ -35,8 +35,8 @@ func (u *Upgrade) lost() string {
 	return strings.Join(all, ", ")
 }
 
-// failsAlike returns a key for calls that fail for good with the same code in trials of an upgrade.
-// One release then does not recognize the volumes of the other.
+// failsAlike returns a key for calls with the same final error in trials of an upgrade. One release
+// then does not recognize the volumes of the other.
 func failsAlike(f Finding) (key string, fails bool) {
 	return f.Code + string(f.Release), f.Form == contract.FailsForGood
 }

@@ -43,7 +43,8 @@ func upgraded(t *testing.T, old, new check.Subject, patterns ...string) *check.C
 	return card
 }
 
-// oldReleases holds facts of old releases by subject: most upgrades begin with the same release.
+// oldReleases holds facts of old releases by subject, because most upgrades begin with the same
+// release.
 var oldReleases = struct {
 	sync.Mutex
 	facts map[string]*check.Facts

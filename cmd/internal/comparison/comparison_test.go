@@ -94,7 +94,7 @@ func TestAPlaceInWhichRealRunsDifferSaysNothingAboutTheSimulation(t *testing.T) 
 	assert.NotEmpty(t, of(c, diff.Calls).Noise)
 }
 
-// The noise of one place hides nothing at another.
+// The noise of one place does not hide a difference in another.
 func TestNoiseHidesNothingElsewhere(t *testing.T) {
 	run := recording(t, name)
 	first := without(run, "Node/NodeUnstageVolume")

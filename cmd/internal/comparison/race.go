@@ -89,7 +89,7 @@ func isSlowEnd(d Difference) bool {
 	return afterPod().MatchString(d.What) && later(d, slowestEnd)
 }
 
-// slowestStart bounds the additional time for a killed sidecar to be back.
+// slowestStart bounds the additional time until a killed sidecar runs again.
 const slowestStart = 5 * time.Second
 
 // again matches the gap between an unanswered call of a sidecar and the same call of the restarted

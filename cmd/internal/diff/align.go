@@ -3,8 +3,8 @@ package diff
 // pair is one row of an alignment: indexes into both lists, -1 for a missing entry.
 type pair struct{ a, b int }
 
-// costs are the costs of making two lists equal. Deletion has a cost per entry. Pairing costs 0 for
-// equal entries, and less than two deletions for similar ones.
+// costs are the costs of making two lists equal. Deletion has a cost for each entry. Pairing costs
+// 0 for equal entries, and less than two deletions for similar ones.
 type costs struct {
 	pair         func(a, b int) float64
 	onlyA, onlyB func(i int) float64

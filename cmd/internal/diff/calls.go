@@ -21,7 +21,7 @@ type call struct {
 	request      map[string]any
 	heldUp       bool // by a fault
 	doubled      bool // the second of a double call
-	repeated     bool // after a conflict of the writes of two controllers
+	repeated     bool // after a conflict between two controllers
 	capabilities int  // NodeGetCapabilities before it
 }
 
@@ -68,7 +68,7 @@ func (s *side) call(i, number int, l trace.Line) {
 		return
 	}
 	if c.volume == "" && strings.HasPrefix(l.M, volumeGroups) {
-		c.volume = "groups" // their controller does not wait for that of replications
+		c.volume = "groups" // their controller does not wait for the controller of replications
 	}
 	c.heldUp = l.Inj != ""
 	c.request = s.normalFields(l.Req)

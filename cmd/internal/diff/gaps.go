@@ -28,7 +28,7 @@ type trigger struct {
 func (d *comparison) compareGaps(pairs map[series][]matched) {
 	for _, on := range sortedSeries(pairs) {
 		all := slices.DeleteFunc(slices.Clone(pairs[on]), func(m matched) bool { return m.a.doubled && m.b.doubled })
-		backoff := false // a double call has used up a step of the backoff
+		backoff := false // a repeated call has used up a step of the backoff
 		for i, m := range all {
 			retry := i > 0 && m.a.alike(all[i-1].a) && failed(all[i-1].a) && failed(all[i-1].b)
 			switch {

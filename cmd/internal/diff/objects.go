@@ -252,8 +252,8 @@ func (d *comparison) compareStart() {
 	}
 }
 
-// startsAlone reports an object that only one trace has at the start. A driver or class that takes
-// no part is a bystander.
+// startsAlone reports an object that only one trace has at the start. A driver or class without a
+// part in the scenario is a bystander.
 func (d *comparison) startsAlone(o object, inA bool, drivers map[string]bool) {
 	start := d.b.initial[o]
 	if inA {

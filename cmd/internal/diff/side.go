@@ -32,7 +32,7 @@ type side struct {
 // object is an API object by its role.
 type object struct{ resource, name string }
 
-// String renders the object as people write it.
+// String formats the object for readers.
 func (o object) String() string { return singular(o.resource) + " " + o.name }
 
 // change is one change of an API object.

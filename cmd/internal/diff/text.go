@@ -71,7 +71,7 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// Escapes of the colours in use.
+// The escape sequences of the colours.
 const (
 	bold  = "1"
 	red   = "31"

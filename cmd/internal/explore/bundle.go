@@ -35,7 +35,7 @@ func bundled(text []byte, dir string) (string, map[string]string, error) {
 		}
 		content, err := strict.ReadFile(filepath.Join(dir, name))
 		if err != nil {
-			return name // the scenario is refused, or the words only look like a file
+			return name // the scenario is rejected, or the words only look like a file
 		}
 		name = bundledName(files, name, string(content))
 		files[name] = string(content)

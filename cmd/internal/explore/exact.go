@@ -68,8 +68,8 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 }
 
 // judgeRest pauses for ten minutes instead of waiting for a call or an event, and decides by the
-// remaining failures. Calls and events are only means to an end. If no failure remains, apart from
-// other over-specific expectations, the run reached the end in another way, and the scenario is
+// remaining failures. Calls and events are not the purpose. If no failure remains, apart from other
+// over-specific expectations, the run reached the end in another way, and the scenario is
 // responsible.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	result := s.again(ctx, f, text, s.options)

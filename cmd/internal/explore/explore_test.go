@@ -62,8 +62,8 @@ func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *sc
 	return result
 }
 
-// The attachment is lost when the driver is killed during a second call that attaches the volume.
-// This requires a stale view, which causes the call, and a fault.
+// The attachment is lost when the driver is killed during a second attach of the volume. This
+// requires a stale view, which causes the call, and a fault.
 func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
 	o := usual(200)
 	o.Space.Kinds = []fault.Kind{fault.Killed}

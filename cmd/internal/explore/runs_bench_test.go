@@ -43,7 +43,7 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkExploreProgram is BenchmarkExplore with a driver program. Each run starts the program,
-// and the programs' processor time counts, too. At least 20 would be good.
+// and the programs' processor time counts, too. At least 20 would be better.
 func BenchmarkExploreProgram(b *testing.B) {
 	exploreLife(b, "lifecycle", withProgram(b, "lifecycle", buildHostdir(b)))
 }

@@ -69,13 +69,13 @@ func (m mistake) plant(t testing.TB) []byte {
 	return textOf(t, m.scenario, m.name)
 }
 
-// shortStory is the number of choices that people can grasp as a story.
+// shortStory is the number of choices in a story that readers can follow.
 const shortStory = 4
 
 // enough is a sufficient number of runs to show each of the mistakes.
 const enough = 2000
 
-// find searches until there is a finding of that name with a short story.
+// find searches until it has a finding of that name with a short story.
 func find(t *testing.T, m mistake, text []byte) *Finding { return findWith(t, m, text, usual(enough)) }
 
 func findWith(t *testing.T, m mistake, text []byte, o Options) *Finding {

@@ -19,7 +19,7 @@ const (
 // Authorizations has all modes of authorization.
 var Authorizations = []string{AlwaysAllow, ByRoles}
 
-// missingRules collects the rules that service accounts lacked.
+// missingRules collects the rules that service accounts needed and did not have.
 type missingRules struct {
 	authorizer *rbac.Authorizer // nil if all requests are allowed
 	lock       sync.Mutex

@@ -135,7 +135,7 @@ spec:
 	c.down()
 }
 
-// A driver mounts the node's /dev to see devices that appear later. A container can mount it
+// A driver mounts the node's /dev to see devices that are created later. A container can mount it
 // read-only and still start, although it cannot create its termination log there. The log is not at
 // the usual path: a sidecar that runs outside of containers may have left a file there.
 func TestAContainerMountsTheDevicesOfItsNode(t *testing.T) {

@@ -219,7 +219,7 @@ func networks(t *testing.T) map[string]bool {
 	return all
 }
 
-// The networks of a killed cluster end with it.
+// A killed cluster leaves no networks.
 func TestNetworksEndWithAClusterThatIsKilled(t *testing.T) {
 	needsNetworks(t)
 	p := clitest.NewPlace(t, clitest.Build(t))

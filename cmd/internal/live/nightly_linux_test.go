@@ -111,7 +111,7 @@ func TestBodiesThatAreLargeOrSlow(t *testing.T) {
 		return transport.RoundTrip(request)
 	}
 	answer, err := post(t.Context(), io.LimitReader(endless{}, int64(large(64<<20, 1<<30))))
-	if err == nil { // the server may close the connection before the body ends
+	if err == nil { // the server may close the connection before the end of the body
 		assert.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
 		require.NoError(t, answer.Body.Close())
 	}

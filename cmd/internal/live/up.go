@@ -32,7 +32,7 @@ type Options struct {
 	// Authorization is one of Authorizations, Network one of NetworkModes.
 	Authorization string
 	Network       string
-	// Stdout receives the way to the cluster, Stderr the requests that no role allows.
+	// Stdout receives the information about the cluster, Stderr the requests that no role allows.
 	Stdout, Stderr io.Writer
 }
 

@@ -11,7 +11,7 @@ import (
 // chart is a small diagram as SVG. It has the colours of the page.
 type chart struct {
 	Title string
-	// X and Y write the values of the axes.
+	// X and Y format the values of the axes.
 	X, Y       func(float64) string
 	LogX, LogY bool
 	Series     []series

@@ -102,7 +102,7 @@ func common(a, b *load.Result) (was, is *load.Level) {
 	return nil, nil
 }
 
-// scaled are seconds in milliseconds.
+// scaled converts seconds to milliseconds.
 func scaled(seconds []float64) (all []float64) {
 	for _, s := range seconds {
 		all = append(all, s*1e3)

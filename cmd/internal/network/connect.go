@@ -25,8 +25,8 @@ import (
 // patience bounds the time for establishing a connection.
 const patience = 30 * time.Second
 
-// connect connects a client in the cluster with its destination. The connection is refused if that
-// cannot be reached.
+// connect connects a client in the cluster with its destination. The connection is refused if the
+// destination cannot be reached.
 func (n *Network) connect(r *tcp.ForwarderRequest) {
 	to := wanted(r.ID())
 	n.forwards.Go(func() {
@@ -126,7 +126,7 @@ func (n *Network) dial(ctx context.Context, protocol string, to netip.AddrPort) 
 	switch {
 	case errors.As(err, &failed) && failed.Err.Error() == new(tcpip.ErrConnectionRefused).String():
 		return nil, refused(protocol, to)
-	case err != nil: // nil of the stack's type is not a nil interface
+	case err != nil: // a nil pointer of the stack's type is not a nil interface
 		return nil, err
 	}
 	return conn, nil

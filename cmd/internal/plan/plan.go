@@ -65,7 +65,7 @@ func (p *Plan) Refused() (all []scenario.Promotion) {
 	return all
 }
 
-// String renders the plan for people.
+// String formats the plan for readers.
 func (p *Plan) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s on %s, nodes %s\n", p.scenario.Name, p.target(), strings.Join(p.scenario.NodeNames(), ", "))

@@ -93,7 +93,7 @@ func (p *Printer) rows(rows [][2]string, wrap bool) string {
 }
 
 // story renders the chain of causes. If there is none, it renders the events before the failure. A
-// chain of events that are shown already is left out.
+// chain is omitted if its events are already shown.
 func (p *Printer) story(chain []view.Link, events, trail []*trace.Event, shown map[uint64]bool) string {
 	if len(chain) == 0 {
 		if text := p.trail(trail); text != "" {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// The last lines of a program's log contain the reason for its end. In other texts the first lines
+// The last lines of a program's log contain the reason for its exit. In other texts the first lines
 // matter most.
 func TestTheEndOfALogIsPrintedToItsEnd(t *testing.T) {
 	log := "command: driver\n  the end of driver-node-a-1.log:\n    a\n    b\n    c\n    d\n    e\n    ValueError: the reason"

@@ -31,7 +31,7 @@ type Options struct {
 	Planned int
 	// Began is the start time of the first scenario. Default: when the printer is made.
 	Began time.Time
-	// Now is the wall clock, for durations. Default: time.Now.
+	// Now returns the wall clock, for durations. Default: time.Now.
 	Now func() time.Time
 }
 

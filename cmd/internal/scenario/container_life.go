@@ -29,7 +29,7 @@ func (l Lives) lives() map[string]sim.Life {
 	return all
 }
 
-// checkLives reports images that have a life and are programs.
+// checkLives reports images that are programs and also have a life.
 func (c *checker) checkLives() {
 	for _, image := range slices.Sorted(maps.Keys(c.scenario.Containers)) {
 		if sim.Maps(c.scenario.Images, image) {

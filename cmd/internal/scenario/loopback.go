@@ -29,7 +29,7 @@ func LoopbackIn(values ...any) (addresses []string) {
 	for _, v := range values {
 		text, err := json.Marshal(v)
 		if err != nil {
-			continue // a value without a form in JSON names nothing
+			continue // a value without a JSON form names nothing
 		}
 		addresses = append(addresses, loopback().FindAllString(string(text), -1)...)
 	}

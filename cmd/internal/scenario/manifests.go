@@ -27,7 +27,7 @@ func (m Manifests) IsZero() bool { return len(m.parts) == 0 }
 // copyNumber is the placeholder for the number of a copy.
 const copyNumber = "{{i}}"
 
-// maxCopies bounds the copies, so that a typing error is reported and not tried.
+// maxCopies bounds the copies, so that a mistyped number is reported and not tried.
 const maxCopies = 100_000
 
 // UnmarshalStrict keeps the objects as text. They are read when the scenario is checked.

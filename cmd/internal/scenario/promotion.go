@@ -220,7 +220,7 @@ func (s *Scenario) neverThere(o promotion.TargetOptions) (all []Promotion) {
 	add := func(field, what, why string) {
 		all = append(all, Promotion{What: what, Line: s.positions.At(field).Line, Never: why})
 	}
-	if name, isKind := o.IsKind(); isKind && name == "" { // one with a name may be there
+	if name, isKind := o.IsKind(); isKind && name == "" { // an object with a fixed name may exist
 		if why := promotion.NeverVersion(s.Subject(), o); why != "" {
 			add("kubernetes", "kubernetes "+version.Version(s.Kubernetes).String(), why)
 		}

@@ -100,7 +100,7 @@ type State string
 const (
 	// Running is a step that has begun.
 	Running State = "running"
-	// StepPassed is a step that ended well.
+	// StepPassed is a step that ended without a failure.
 	StepPassed State = "passed"
 	// StepFailed is the step that ended the scenario.
 	StepFailed State = "failed"

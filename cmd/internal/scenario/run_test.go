@@ -84,7 +84,7 @@ func TestEveryStepAndExpectationPassesAndFails(t *testing.T) {
 	})
 }
 
-// got renders a result for people.
+// got formats a result for readers.
 func got(r *scenario.Result) string {
 	var b strings.Builder
 	for _, step := range r.Steps {
@@ -166,7 +166,7 @@ func TestADriverProgramThatDoesNotExistIsTheEnvironmentsFault(t *testing.T) {
 	assert.Equal(t, 3, result.Exit.Code())
 }
 
-// Another order of events is another run, but the same scenario must pass.
+// Another order of events makes another run, but the same scenario must pass.
 func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	s := parse(t, "steps:\n- wait: {pod: web, phase: Running}\n")
 	var first string

@@ -90,7 +90,7 @@ func (s Step) Title() string {
 // maxTitle is the length, in characters, to which a title is cut.
 const maxTitle = 80
 
-// inWords renders a value of the file in one line: pod web, phase Running.
+// inWords formats a value of the file in one line: pod web, phase Running.
 func inWords(n *strict.Node) string {
 	var words string
 	text, isText := n.Text()

@@ -15,7 +15,7 @@ func init() {
 		`detach: {pvc: data, node: node-a}`, &detachStep{})
 }
 
-// detachStep detaches a volume behind the back of Kubernetes.
+// detachStep detaches a volume without Kubernetes.
 type detachStep struct {
 	Claim     string `json:"pvc" want:"required" example:"data" doc:"The claim of the volume."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The claim's namespace."`

@@ -2,7 +2,7 @@ package scenario
 
 import "time"
 
-// stopwatch measures the wall time of a run, which nothing in the run depends on.
+// stopwatch measures the wall time of a run. The run does not depend on it.
 type stopwatch struct{ started time.Time }
 
 func startStopwatch() stopwatch { return stopwatch{time.Now()} }

@@ -59,7 +59,7 @@ func (s *Scenario) owned() (names []string) {
 	return slices.Compact(names)
 }
 
-// wholeNode is the reason why steps wait for other runs to end.
+// wholeNode is the reason why steps wait until other runs have ended.
 const wholeNode = "it is about a node as a whole"
 
 // touches returns the reason why a step affects other scenarios on its cluster; "" if it does not.

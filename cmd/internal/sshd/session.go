@@ -99,7 +99,7 @@ func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, 
 	return run
 }
 
-// resize keeps only the latest size.
+// resize keeps only the newest size.
 func (s *session) resize(columns, rows uint32) {
 	select {
 	case <-s.sizes:

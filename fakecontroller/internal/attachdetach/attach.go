@@ -18,7 +18,7 @@ import (
 func (c *Controller) attach(p *kernel.Process, at pair, s *spec, pods []*corev1.Pod) error {
 	byDriver, err := c.actsFor(at, s)
 	switch {
-	case err != nil: // no plugin was called, so nothing is uncertain. L-ADC-3
+	case err != nil: // no plugin was called, so the state is certain. L-ADC-3
 		c.reportFailure(s, pods, err)
 		return err
 	case !byDriver:

@@ -21,7 +21,7 @@ import (
 
 const driver = "disk.csi.example.com"
 
-// cluster is the cluster of one test. The test plays all components except the attach/detach
+// cluster is the cluster of one test. The test acts as all components except the attach/detach
 // controller.
 type cluster struct{ *testcluster.API }
 
@@ -156,7 +156,7 @@ func (c *cluster) volumesAttached(node string) []string {
 	return names
 }
 
-// attacher plays an external attacher that attaches and detaches at once.
+// attacher acts as an external attacher that attaches and detaches at once.
 func (c *cluster) attacher() {
 	const finalizer = "external-attacher/disk"
 	sidecar := c.World.Start("attacher", "")

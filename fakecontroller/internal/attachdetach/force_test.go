@@ -64,7 +64,7 @@ func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 	c.deletePod("p")
 	c.pod("q", "node-b", "v")
 	at := c.until("forced detach", c.gone("v", "node-a"))
-	// Strictly more than 6 min, at the next poll.
+	// More than 6 min, at the next poll.
 	assert.Equal(t, 10*time.Second+maxWaitForUnmount+pollPeriod, at)
 	c.until("attachment elsewhere", func() bool { return len(c.volumesAttached("node-b")) == 1 })
 	assert.Contains(t, c.story(), `10s Pod/q FailedAttachVolume Multi-Attach error for volume "v" Volume is already exclusively attached to one node and can't be attached to another`)

@@ -49,7 +49,7 @@ func (c *Controller) takeDrivers(in *informers) {
 	}
 }
 
-// takeClaims queues claims that may make the volumes of waiting pods known. C-ADC-12
+// takeClaims queues claims that may reveal the volumes of waiting pods. C-ADC-12
 func (c *Controller) takeClaims(in *informers) {
 	for e, ok := in.claims.Next(); ok; e, ok = in.claims.Next() {
 		if e.Type != store.Deleted && isBound(e.Object) {

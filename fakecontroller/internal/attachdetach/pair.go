@@ -21,7 +21,7 @@ func (a pair) compare(b pair) int {
 type spec struct {
 	pv             *corev1.PersistentVolume
 	driver, handle string
-	inline         bool   // pv was made up for a volume that a pod describes itself
+	inline         bool   // the PV is generated for a volume in a pod's spec
 	plugin         string // the in-tree plugin that the driver replaces, if any
 }
 

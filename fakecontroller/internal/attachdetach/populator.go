@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// backlog holds work that only the desired state of world populator does.
+// backlog holds work for the desired state of world populator only.
 type backlog struct {
 	leftOver   map[types.UID]bool // deleted or finished pods that are still in the desired state
 	detachable map[string]bool    // drivers that have stopped to need attaching
@@ -43,7 +43,7 @@ func (c *Controller) wakePopulator() {
 	}
 }
 
-// driverChanged notices drivers that have begun or stopped to need attaching.
+// driverChanged handles drivers that have begun or stopped to need attaching.
 func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	name := e.Object.Name
 	needed := e.Type == store.Added || e.Old.Spec.AttachRequired == nil || *e.Old.Spec.AttachRequired

@@ -14,7 +14,7 @@ const (
 	detachOperation = "volume_detach"
 )
 
-// reconcile is the reconciler's loop.
+// reconcile is the loop of the reconciler.
 func (c *Controller) reconcile(p *kernel.Process) {
 	tick := p.Tick(pollPeriod)
 	const why = "a difference between desired and actual state"

@@ -27,7 +27,7 @@ func (c *Controller) verify(p *kernel.Process) {
 	p.Rest("attachments in doubt", c.verify)
 }
 
-// distrust has an attachment verified at the next check.
+// distrust makes the next check verify an attachment.
 func (c *Controller) distrust(at pair) {
 	c.unverified[at] = true
 	if c.syncer != nil {

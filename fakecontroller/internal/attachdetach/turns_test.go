@@ -29,7 +29,7 @@ func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
 	return c
 }
 
-// attacherWithout plays an external attacher that cannot attach to a node.
+// attacherWithout acts as an external attacher that cannot attach to a node.
 func (c *cluster) attacherWithout(node string) {
 	sidecar := c.World.Start("attacher", "")
 	sidecar.Go("", func(p *kernel.Process) {

@@ -26,7 +26,7 @@ type attachmentNews struct {
 	changed bool
 }
 
-// timedOut is a wait for the attacher that took too long. C-CSIP-9
+// timedOut is the error of a wait for the attacher that took too long. C-CSIP-9
 type timedOut struct{ driver, verb, handle string }
 
 func (e timedOut) Error() string {

@@ -42,7 +42,7 @@ func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
 	return r.syncAttach(p, va)
 }
 
-// syncTrivially serves drivers that cannot attach: every attachment is. C-ATT-6
+// syncTrivially serves drivers without attaching: every attachment is attached. C-ATT-6
 func (r *run) syncTrivially(p *kernel.Process, key store.Key) error {
 	va, ok := component.Cached[*storagev1.VolumeAttachment](r.Component, key)
 	if !ok || !r.own(va) || va.Status.Attached {
@@ -165,7 +165,7 @@ func (r *run) exitIfLost(p *kernel.Process, err error) {
 	}
 }
 
-// grpcStatus is the status of an error that a driver's answer is.
+// grpcStatus returns the status of an error, if a driver answered with it.
 func grpcStatus(err error) (*status.Status, bool) {
 	var s interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &s) {

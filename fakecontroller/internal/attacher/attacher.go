@@ -37,7 +37,7 @@ type Options struct {
 	// attachment. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers bounds the number of attachments in work at once. Default: 10.
+	// Workers bounds the number of attachments that are processed at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// ReconcileSync is the interval at which attachments are compared to ListVolumes, if the driver
 	// can list them. Default: 1 min.
@@ -87,7 +87,7 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 	})
 }
 
-// main requests the driver's capabilities and starts the handler that fits. C-LIB-2
+// main requests the driver's capabilities and starts the matching handler. C-LIB-2
 func (r *run) main(p *kernel.Process) {
 	r.features = r.askDriver(p)
 	r.life.Lead(p, r.opts.Lock(r.features.driver))

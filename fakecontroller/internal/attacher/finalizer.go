@@ -90,7 +90,7 @@ func (r *run) syncVolume(p *kernel.Process, key store.Key) error {
 		return nil
 	}
 	for range store.Indexed[*storagev1.VolumeAttachment](r.Cache, kind.AttachmentsByVolume, pv.Name) {
-		return nil // the end of that attachment brings the volume back
+		return nil // the end of that attachment queues the volume again
 	}
 	at := slices.Index(pv.Finalizers, r.features.finalizer)
 	err := r.patchFinalizers(p, pv, func(now []string) ([]string, bool) {

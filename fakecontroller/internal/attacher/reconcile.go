@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// reconcile compares attachments with the driver's list, now and then. C-ATT-40
+// reconcile compares attachments with the driver's list at intervals. C-ATT-40
 func (r *run) reconcile(p *kernel.Process) {
 	for {
 		r.reconcileOnce(p)

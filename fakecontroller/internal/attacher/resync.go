@@ -14,7 +14,7 @@ import (
 // resyncPeriod is the interval at which the informers deliver all objects again. C-ATT-1
 const resyncPeriod = 10 * time.Minute
 
-// resync cuts long backoffs short: delivered again, an attachment is worked on at once. Only
+// resync ends long backoffs early: an attachment that is delivered again is processed at once. Only
 // attachments in backoff are delivered, because a delivery changes nothing for others.
 func (r *run) resync(p *kernel.Process) {
 	component.Resync(p, "attachments in backoff", resyncPeriod, func() bool { return len(r.attachments.Delayed()) > 0 }, func() {

@@ -12,7 +12,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside: csi-attacher runs beside every driver with a controller plugin.

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// Name is the program's, also as the caller of drivers.
+// Name is the name of the program, also as the caller of drivers.
 const Name = "cluster-driver-registrar"
 
 // Newest is the last version of Kubernetes that serves all objects of the program, including the
@@ -32,7 +32,7 @@ type Options struct {
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Name }
 
 // RunsBeside: it runs in every deployment that has it.

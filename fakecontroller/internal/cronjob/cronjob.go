@@ -22,7 +22,7 @@ var kind = batchv1.SchemeGroupVersion.WithKind("CronJob")
 
 type cronJob = *batchv1.CronJob
 
-// Controller is one running CronJob controller.
+// Controller is a running CronJob controller.
 type Controller struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key]

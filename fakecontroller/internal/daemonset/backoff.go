@@ -34,7 +34,8 @@ func (b backoffs) rest(set *appsv1.DaemonSet, node string, now time.Time) time.D
 	return max(0, at.last.Add(at.delay).Sub(now))
 }
 
-// next records a failed pod that is deleted now. Failures are forgotten after a long time without.
+// next records a failed pod that is deleted now. After a long time without a failure, a pod's
+// failures are forgotten.
 func (b backoffs) next(set *appsv1.DaemonSet, node string, now time.Time) {
 	at := b[place{set.UID, node}]
 	if at.delay == 0 || now.Sub(at.last) > 2*maxBackoff {

@@ -19,7 +19,7 @@ import (
 
 var kind = appsv1.SchemeGroupVersion.WithKind("DaemonSet")
 
-// Controller is one running DaemonSet controller.
+// Controller is a running DaemonSet controller.
 type Controller struct {
 	*component.Component
 	sets     *workqueue.Queue[store.Key]

@@ -173,7 +173,7 @@ func TestASurgeMakesTheNewPodFirst(t *testing.T) {
 	}
 }
 
-// A pod that its kubelet rejects again and again is replaced less and less often. C-DS-2
+// A pod that its kubelet rejects repeatedly is replaced at growing intervals. C-DS-2
 // [pkg/controller/daemon/daemon_controller.go failedPodsBackoff]
 func TestAFailedPodIsReplacedLaterEachTime(t *testing.T) {
 	c := newCluster(t, nil)

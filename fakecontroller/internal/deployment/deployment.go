@@ -26,7 +26,7 @@ import (
 // revisionAnnotation numbers the templates of a deployment.
 const revisionAnnotation = "deployment.kubernetes.io/revision"
 
-// Controller is one running Deployment controller.
+// Controller is a running Deployment controller.
 type Controller struct {
 	*component.Component
 	deployments *workqueue.Queue[store.Key]

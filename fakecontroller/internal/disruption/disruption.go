@@ -1,6 +1,6 @@
 // Package disruption is the disruption controller of the kube-controller-manager. It writes into a
-// PodDisruptionBudget how many of its pods may be evicted now. The API server lets evictions
-// through by that number. (kubernetes v1.36.3, pkg/controller/disruption/disruption.go)
+// PodDisruptionBudget how many of its pods may be evicted now. The API server admits evictions by
+// that number. (kubernetes v1.36.3, pkg/controller/disruption/disruption.go)
 package disruption
 
 import (
@@ -22,7 +22,7 @@ import (
 
 type budget = *policyv1.PodDisruptionBudget
 
-// Controller is one running disruption controller.
+// Controller is a running disruption controller.
 type Controller struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key]

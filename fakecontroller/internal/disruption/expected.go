@@ -19,8 +19,8 @@ type expectation struct {
 	unmanaged     bool // some pods have no controller with a desired number
 }
 
-// expect computes the expectation of a budget. The expected number of pods is not needed only if
-// the budget is a minimum number of available pods.
+// expect computes the number of pods that a budget expects. For an absolute minimum of available
+// pods it needs no workloads.
 func (c *Controller) expect(b budget, pods []*corev1.Pod) (expectation, error) {
 	if least := b.Spec.MinAvailable; b.Spec.MaxUnavailable == nil && least != nil && least.Type == intstr.Int {
 		return expectation{pods: int32(len(pods)), healthy: least.IntVal}, nil

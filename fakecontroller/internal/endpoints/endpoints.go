@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Controller is one running endpoints controller.
+// Controller is a running endpoints controller.
 type Controller struct{ *component.Component }
 
 // Start runs the endpoints controller.

@@ -21,7 +21,7 @@ import (
 
 const managedBy = "endpointslice-controller.k8s.io"
 
-// Controller is one running endpoint slice controller.
+// Controller is a running endpoint slice controller.
 type Controller struct {
 	*component.Component
 	triggers workload.Triggers

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Controller is one running ephemeral volume controller. C-EPH-1
+// Controller is a running ephemeral volume controller. C-EPH-1
 type Controller struct {
 	*component.Component
 	pods *workqueue.Queue[store.Key]

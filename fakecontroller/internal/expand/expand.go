@@ -17,7 +17,7 @@ import (
 
 type claim = *corev1.PersistentVolumeClaim
 
-// Controller is one running expand controller. C-EXP-1
+// Controller is a running expand controller. C-EXP-1
 type Controller struct {
 	*component.Component
 	claims *workqueue.Queue[store.Key]

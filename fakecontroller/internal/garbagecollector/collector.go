@@ -16,7 +16,7 @@ import (
 // Workers is the number of workers.
 const Workers = 20
 
-// Collector is one running garbage collector.
+// Collector is a running garbage collector.
 type Collector struct {
 	*component.Component
 	graph    graph
@@ -112,7 +112,7 @@ func (c *Collector) changed(resource *store.Resource, e store.Event[store.Object
 	}
 }
 
-// ownersOf looks again at the owners that waited for an object to go.
+// ownersOf checks the owners again that waited for the deletion of an object.
 func (c *Collector) ownersOf(gone store.Object) {
 	for _, ref := range gone.GetOwnerReferences() {
 		id, ok := c.ownerIdentity(gone.GetNamespace(), ref)

@@ -8,7 +8,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside reports whether the sidecar runs beside a driver: the driver must report the condition

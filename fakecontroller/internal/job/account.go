@@ -72,7 +72,7 @@ func (r *round) describe() {
 	}
 }
 
-// release takes the finalizer off the pods that the status names.
+// release removes the finalizer from the pods in the status.
 func (c *Controller) release(p *kernel.Process, r *round) error {
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(r.UID)) {
 		counted := r.isUncounted(pod.UID) || r.done != nil && pod.Status.Phase == corev1.PodSucceeded ||

@@ -90,8 +90,8 @@ func (r *round) countFailures(pod *corev1.Pod, n int) {
 	pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(count))
 }
 
-// rested returns the numbers without a pod that failed a short time ago. If there are none, the job
-// is queued for the end of the shortest rest.
+// rested returns the numbers without a pod that failed a short time ago. Without any, the job is
+// queued for the end of the shortest wait.
 func (c *Controller) rested(r *round, pending []int) (numbers []int) {
 	next := maxBackoff
 	for _, n := range pending {

@@ -24,7 +24,7 @@ const batchPeriod = time.Second
 
 type job = *batchv1.Job
 
-// Controller is one running Job controller.
+// Controller is a running Job controller.
 type Controller struct {
 	*component.Component
 	jobs     *workqueue.Queue[store.Key]
@@ -84,7 +84,7 @@ func isTracked(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// releaseOrphan takes the finalizer off a pod that no job counts any more. C-JOB-3
+// releaseOrphan removes the finalizer from a pod without a job. C-JOB-3
 func (c *Controller) releaseOrphan(p *kernel.Process, key store.Key) error {
 	pod, ok := component.Cached[*corev1.Pod](c.Component, key)
 	if !ok || !isTracked(pod) || c.jobOf(pod) != nil {

@@ -26,7 +26,7 @@ const (
 	period = 10 * time.Second
 )
 
-// Controller keeps the objects there.
+// Controller keeps these objects in the API.
 type Controller struct {
 	*component.Component
 	address netip.AddrPort

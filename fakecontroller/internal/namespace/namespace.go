@@ -23,11 +23,11 @@ const (
 	lastRetry   = time.Minute
 )
 
-// Controller is one running namespace controller.
+// Controller is a running namespace controller.
 type Controller struct {
 	*component.Component
-	due   map[string]time.Duration // when a namespace is looked at, since the run began
-	tries map[string]int           // how often in a row that failed
+	due   map[string]time.Duration // the next check of a namespace, since the beginning of the run
+	tries map[string]int           // the number of consecutive failures
 }
 
 // Start starts the controller.

@@ -57,7 +57,7 @@ func setUnknown(status *corev1.NodeStatus, now time.Time) {
 	}
 }
 
-// markPodsNotReady takes readiness from the pods of a silent node.
+// markPodsNotReady marks the pods of a silent node as not ready.
 func (c *Controller) markPodsNotReady(p *kernel.Process, node string) {
 	for pod := range c.podsOf(node) {
 		if !isReady(pod) {

@@ -57,7 +57,7 @@ type due struct {
 }
 
 // nextDue returns the time at which the first of the watched nodes needs a pass. Nodes that need
-// none are watched no longer.
+// none are not watched any more.
 func (c *Controller) nextDue(now time.Duration) (at time.Duration, work, any bool) {
 	for name := range c.watched { // any order: the earliest of all is the result
 		next, ok := c.dueOf(name, now)

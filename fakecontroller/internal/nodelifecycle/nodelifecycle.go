@@ -22,29 +22,29 @@ const (
 	taintDelay    = 100 * time.Millisecond
 )
 
-// Heartbeats reports which kubelets are alive. It replaces the kubelets' leases, which are renewed
-// every 10 s, so that an idle cluster needs no timers.
+// Heartbeats reports which kubelets are running. It replaces the kubelets' leases, which are
+// renewed every 10 s, so that an idle cluster needs no timers.
 type Heartbeats interface {
 	// LastRenewal returns the virtual time, since the start of the run, of the last renewal of the
-	// node's lease. alive tells whether the kubelet runs and continues to renew it.
+	// node's lease. alive reports whether the kubelet runs and continues to renew it.
 	LastRenewal(node string) (at time.Duration, alive bool)
 	// OnChange calls f whenever a kubelet starts or dies.
 	OnChange(f func(node string))
 }
 
-// Controller is one running node lifecycle controller.
+// Controller is a running node lifecycle controller.
 type Controller struct {
 	*component.Component
 	heartbeats Heartbeats
 	started    time.Duration
 	registered map[string]*corev1.Node  // nodes with an emitted RegisteredNode event
-	watched    map[string]bool          // nodes that a later pass of the monitor must look at
-	reported   map[string]time.Duration // when a kubelet wrote its node's status last
+	watched    map[string]bool          // nodes for a later pass of the monitor
+	reported   map[string]time.Duration // the last status write of a node's kubelet
 	lastPass   time.Duration
 	evictions  evictions
 }
 
-// Start starts the controller. Without heartbeats every kubelet counts as alive.
+// Start starts the controller. Without heartbeats every kubelet counts as running.
 func Start(w *component.World, heartbeats Heartbeats) *Controller {
 	c := &Controller{
 		Component:  w.Start("node-controller", ""),
@@ -99,7 +99,7 @@ func (c *Controller) node(name string) (*corev1.Node, bool) {
 	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 }
 
-// patchTaints changes a node's taints if that changes anything.
+// patchTaints patches a node's taints if they change.
 func (c *Controller) patchTaints(p *kernel.Process, node *corev1.Node, change func([]corev1.Taint) []corev1.Taint) error {
 	_, err := component.Patch(p, c.Component, store.KeyOf(node), func(n *corev1.Node) {
 		n.Spec.Taints = change(n.Spec.Taints)

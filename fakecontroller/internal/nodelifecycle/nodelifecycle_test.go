@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// kubelets plays the kubelets' heartbeats.
+// kubelets sends the heartbeats of the kubelets.
 type kubelets struct {
 	dead map[string]time.Duration // the time of their last lease renewal
 	tell func(string)
@@ -216,7 +216,7 @@ func TestConditionTaintsFollowTheNode(t *testing.T) {
 	assert.Equal(t, []string{"node.kubernetes.io/not-ready:NoSchedule", "node.kubernetes.io/not-ready:NoExecute"}, c.taints("node-a"))
 }
 
-// golden ff1: told at the monitor's passes.
+// golden ff1: recorded at the monitor's passes.
 func TestNodesComeAndGo(t *testing.T) {
 	c := newCluster(t)
 	c.At(time.Second)

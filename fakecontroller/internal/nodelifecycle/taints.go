@@ -39,7 +39,7 @@ func (c *Controller) keepConditionTaints(p *kernel.Process) {
 			if !exists || len(difference(node)) == 0 {
 				continue
 			}
-			// An error leaves the taints to the node's next change.
+			// After an error the taints wait for the node's next change.
 			_ = c.patchTaints(p, node, func(taints []corev1.Taint) []corev1.Taint {
 				return withConditionTaints(taints, wantedNoSchedule(node), p.Now())
 			})
@@ -142,7 +142,7 @@ func (c *Controller) keepNoExecuteTaint(p *kernel.Process, node *corev1.Node) {
 	if slices.Equal(noExecuteKeys(node), wanted) {
 		return
 	}
-	// An error leaves the difference to the monitor's next pass.
+	// After an error the difference waits for the monitor's next pass.
 	_ = c.patchTaints(p, node, func(taints []corev1.Taint) []corev1.Taint {
 		return withNoExecute(taints, wanted, p.Now())
 	})

@@ -22,7 +22,7 @@ var steps = []struct{ min, max, seconds int }{
 	{0, 100, 0}, {90, 500, 15}, {450, 1000, 30}, {900, 2000, 60}, {1800, math.MaxInt32, 300},
 }
 
-// Controller is one running TTL controller.
+// Controller is a running TTL controller.
 type Controller struct {
 	*component.Component
 	nodes *workqueue.Queue[string]
@@ -41,7 +41,7 @@ func Start(w *component.World) *Controller {
 	return c
 }
 
-// observe counts the nodes. After a change of the time each node is annotated when it changes next.
+// observe counts the nodes. After a change of the TTL each node is annotated at its next change.
 func (c *Controller) observe(e store.Event[*corev1.Node]) {
 	switch e.Type {
 	case store.Added:

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// bind ties a volume and a claim together in four steps. Each step is an API call, and is skipped
-// if it is done already. Therefore the next sync can resume an interrupted binding. C-PV-23
+// bind binds a volume and a claim in four steps. Each step is an API call, and is skipped if it is
+// done already. Therefore the next sync can resume an interrupted binding. C-PV-23
 func (c *Controller) bind(p *kernel.Process, pv *corev1.PersistentVolume, pvc claim) error {
 	pv, err := c.pointToClaim(p, pv, pvc)
 	if err != nil {

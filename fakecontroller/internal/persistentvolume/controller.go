@@ -17,7 +17,7 @@ import (
 // ResyncPeriod is the interval at which all claims and volumes are processed again. C-PV-1
 const ResyncPeriod = 15 * time.Second
 
-// Controller is one running PV binder.
+// Controller is a running PV controller.
 type Controller struct {
 	*component.Component
 	claims     *component.Overlay[*corev1.PersistentVolumeClaim]
@@ -27,7 +27,7 @@ type Controller struct {
 	operations *operation.Pending
 	resync     *kernel.Process
 
-	// The objects that a resync could change. Syncing any other object is a no-op.
+	// The objects that a resync could change. A sync of any other object does nothing.
 	openClaims, openVolumes map[store.Key]bool
 }
 

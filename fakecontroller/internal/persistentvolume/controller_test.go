@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// world is an API with only a PV binder.
+// world is an API with only a PV controller.
 type world struct {
 	*testcluster.API
 	controller *Controller

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// provision hands a claim over to the provisioner of its class. C-PV-40
+// provision leaves a claim to the provisioner of its class. C-PV-40
 func (c *Controller) provision(pvc claim) {
 	c.start("provision-"+store.KeyOf(pvc).String()+"["+string(pvc.UID)+"]", func(p *kernel.Process) error {
 		name := storagevolume.GetPersistentVolumeClaimClass(pvc)
@@ -34,7 +34,7 @@ func (c *Controller) provision(pvc claim) {
 }
 
 // askProvisioner writes the name of the provisioner on the claim: the external provisioner waits
-// for that. C-PV-41
+// for this annotation. C-PV-41
 func (c *Controller) askProvisioner(p *kernel.Process, pvc claim, provisioner string) error {
 	if pvc.Annotations[storagevolume.AnnStorageProvisioner] != provisioner {
 		changed := store.Fork(pvc)

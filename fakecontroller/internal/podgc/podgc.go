@@ -22,7 +22,7 @@ const (
 	quarantine = 40 * time.Second
 )
 
-// Controller is one running pod garbage collector.
+// Controller is a running pod garbage collector.
 type Controller struct {
 	*component.Component
 	started time.Duration

@@ -21,7 +21,7 @@ import (
 // ClaimFinalizer protects a claim that is in use. C-GEN-13
 const ClaimFinalizer = "kubernetes.io/pvc-protection"
 
-// Claims is one running PVC protection controller.
+// Claims is a running PVC protection controller.
 type Claims struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key]
@@ -51,7 +51,7 @@ func needsWork(obj metav1.Object, finalizer string) bool {
 	return deleted == slices.Contains(obj.GetFinalizers(), finalizer)
 }
 
-// podChanged looks again at the claims that a pod may use no longer. C-PVCP-4
+// podChanged processes the claims again that a pod may have stopped using. C-PVCP-4
 func (c *Claims) podChanged(e store.Event[*corev1.Pod]) {
 	if e.Type == store.Deleted || volume.Terminated(e.Object) || e.Object.Spec.NodeName == "" {
 		c.addClaimsOf(e.Object)

@@ -15,7 +15,7 @@ import (
 
 const classFinalizer = "kubernetes.io/vac-protection"
 
-// Classes keeps VolumeAttributesClasses that volumes or claims name. C-VACP-1
+// Classes protects VolumeAttributesClasses that volumes or claims name. C-VACP-1
 type Classes struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key]

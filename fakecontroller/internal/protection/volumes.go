@@ -12,10 +12,10 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// VolumeFinalizer holds a volume that is bound. C-GEN-13
+// VolumeFinalizer protects a bound volume. C-GEN-13
 const VolumeFinalizer = "kubernetes.io/pv-protection"
 
-// Volumes is one running PV protection controller.
+// Volumes is a running PV protection controller.
 type Volumes struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key]

@@ -192,7 +192,7 @@ func TestAMissingClassIsLookedForAgain(t *testing.T) {
 		pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": driverName}
 	})
 	w.binder.Crash()
-	w.Run(10 * time.Second) // tried after 1, 3 and 7 s
+	w.Run(10 * time.Second) // retried after 1, 3 and 7 s
 	w.class("k")
 	w.Run(4 * time.Second)
 	assert.Empty(t, w.callTimes(createCall))

@@ -139,7 +139,7 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 	return err
 }
 
-// deletionSecret is named by the volume's annotations, otherwise by its class. A missing secret
+// deletionSecret is named in the volume's annotations, otherwise in its class. A missing secret
 // does not keep the volume.
 func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (map[string]string, error) {
 	ref, err := c.deletionSecretRef(pv)
@@ -166,7 +166,7 @@ func (c *Provisioner) deletionSecretRef(pv persistentVolume) (*corev1.SecretRefe
 }
 
 // removeObject deletes the object of a deleted volume and removes its finalizer. A missing object
-// is an error, too: the cache was late, a retry looks again. C-PROV-74, C-PROV-75
+// is an error, too: the cache was late, and a retry reads it again. C-PROV-74, C-PROV-75
 func (c *Provisioner) removeObject(p *kernel.Process, pv persistentVolume) error {
 	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil {
 		return fmt.Errorf("delete volume object %s: %w", pv.Name, err)

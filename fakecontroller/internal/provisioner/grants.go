@@ -19,7 +19,7 @@ var grantKind = schema.GroupVersionKind{
 	Group: "gateway.networking.k8s.io", Version: "v1beta1", Kind: "ReferenceGrant",
 }
 
-// referenceGrant is the part of a ReferenceGrant that matters to a volume's source.
+// referenceGrant is the relevant part of a ReferenceGrant.
 type referenceGrant struct {
 	Spec struct {
 		From []grantFrom `json:"from"`

@@ -18,7 +18,7 @@ import (
 // C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. The
 // populator creates a claim of its own, the prime claim, and the provisioner creates its volume.
 // Then the populator binds this volume to the claim with the source. The prime becomes Lost and is
-// deleted, the volume stays.
+// deleted; the volume stays.
 func TestAPopulatorHandsItsVolumeOver(t *testing.T) {
 	for says, class := range map[string]string{"at once": "stub", "when there is a consumer": "later"} {
 		t.Run(says, func(t *testing.T) {

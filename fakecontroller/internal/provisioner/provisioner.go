@@ -22,7 +22,7 @@ import (
 // Name is the program's name in traces.
 const Name = "csi-provisioner"
 
-// Provisioner is one running csi-provisioner.
+// Provisioner is a running csi-provisioner.
 type Provisioner struct {
 	*component.Component
 	wire    *wire.Wire

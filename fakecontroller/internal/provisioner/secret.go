@@ -21,7 +21,7 @@ const (
 	controllerModifySecret  = "controller-modify"
 )
 
-// secretKind is the parameter keys of one kind.
+// secretKind holds the parameter keys of one kind.
 type secretKind struct{ kind, oldName, oldNamespace string }
 
 var secretKinds = []secretKind{
@@ -112,7 +112,7 @@ func hasKey(m map[string]string, key string) bool {
 	return ok
 }
 
-// single is the value under one of several keys that mean the same.
+// single returns the value of one of several keys with the same meaning.
 func single(parameters map[string]string, keys []string) (value string, found bool, err error) {
 	for _, key := range keys {
 		v, ok := parameters[key]

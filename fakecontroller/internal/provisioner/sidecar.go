@@ -13,7 +13,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Name }
 
 // RunsBeside is true for every driver with a controller plugin.

@@ -60,7 +60,7 @@ func distinct(terms []term) []term {
 	return slices.CompactFunc(terms, func(a, b term) bool { return compareTerms(a, b) == 0 })
 }
 
-// flatten multiplies out the allowed topologies of a class.
+// flatten returns all combinations of the allowed topologies of a class.
 func flatten(allowed []corev1.TopologySelectorTerm) []term {
 	var terms []term
 	for _, selector := range allowed {

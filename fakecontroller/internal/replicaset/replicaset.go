@@ -21,7 +21,7 @@ import (
 
 var kind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 
-// Controller is one running ReplicaSet controller.
+// Controller is a running ReplicaSet controller.
 type Controller struct {
 	*component.Component
 	sets     *workqueue.Queue[store.Key]

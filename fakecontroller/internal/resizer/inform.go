@@ -20,7 +20,7 @@ func (r *run) inform(p *kernel.Process) {
 	})}})
 }
 
-// sizeMatters ignores updates that do not concern a claim's size.
+// sizeMatters ignores updates without a relation to a claim's size.
 func sizeMatters(old, now claim) bool {
 	return now.Spec.Resources.Requests.Storage().Cmp(*old.Spec.Resources.Requests.Storage()) != 0 ||
 		now.Annotations[annResizer] != old.Annotations[annResizer] ||

@@ -100,7 +100,7 @@ func (r *run) modify(p *kernel.Process, key store.Key, pvc claim, pv persistentV
 	return nil
 }
 
-// restInfeasible skips a target that was infeasible a short while ago. C-RES-46
+// restInfeasible skips a target with a recent infeasible result. C-RES-46
 func (r *run) restInfeasible(p *kernel.Process, key store.Key, pvc claim) error {
 	status := pvc.Status.ModifyVolumeStatus
 	if status == nil || pvc.Spec.VolumeAttributesClassName == nil || status.TargetVolumeAttributesClassName != asked(pvc) {

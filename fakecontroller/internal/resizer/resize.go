@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// syncSize expands the volume of a claim that wants more. C-RES-10
+// syncSize expands the volume of a claim that requests more. C-RES-10
 func (r *run) syncSize(p *kernel.Process, key store.Key) error {
 	pvc, ok := r.claims.Get(key)
 	if !ok || pvc.Spec.VolumeName == "" {

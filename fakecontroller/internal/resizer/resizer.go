@@ -38,7 +38,7 @@ type Options struct {
 	// claim waits for RetryIntervalMax. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers bounds the number of claims in work at once. Default: 10.
+	// Workers bounds the number of claims that are processed at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
 	// AnnotateFsResize keeps the former size of a volume in an annotation until its file system has
 	// grown. It is the feature gate of that name. It is on by default only in releases after 2.2.
@@ -90,7 +90,7 @@ type run struct {
 	infeasible  slowSet
 
 	attributes *workqueue.Queue[store.Key]
-	// Claims with a modification that the driver may still be at work on.
+	// Claims with a modification that the driver may still be executing.
 	uncertain    map[store.Key]bool
 	unmodifiable slowSet
 }

@@ -53,7 +53,7 @@ func (w *world) start(o Options) {
 
 func (w *world) claim() claim { return tc.Get[claim](w.Cluster, "default", "v") }
 
-// ask changes the claim's request.
+// ask changes the request in the claim.
 func (w *world) ask(size string) {
 	w.T.Helper()
 	tc.Change(w.Cluster, w.claim(), func(pvc claim) {

@@ -9,7 +9,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside: csi-resizer runs beside drivers that expand or modify volumes. C-RES-2

@@ -11,7 +11,7 @@ type progress struct {
 	volume    resource.Quantity  // the PersistentVolume's capacity
 	allocated *resource.Quantity // the size of the expansion in progress, nil for none
 	status    corev1.ClaimResourceStatus
-	// refused says that the driver's last answer was a final error.
+	// refused means that the driver's last answer was a final error.
 	refused bool
 	// control means that the driver expands in the control plane.
 	control bool

@@ -29,7 +29,7 @@ const (
 
 type quota = *corev1.ResourceQuota
 
-// Controller is one running resource quota controller.
+// Controller is a running resource quota controller.
 type Controller struct {
 	*component.Component
 	queue    *workqueue.Queue[store.Key]
@@ -95,7 +95,7 @@ func (c *Controller) monitor(p *kernel.Process, res *store.Resource) {
 	c.monitors = append(c.monitors, monitor{res, objects})
 }
 
-// replenish queues the quotas that something counted for and counts for no longer.
+// replenish queues the quotas with less usage because of a change.
 func (c *Controller) replenish(res *store.Resource, e store.Event[store.Object]) {
 	if e.Type == store.Added || e.Type == store.Modified && !c.matters(e) {
 		return

@@ -25,7 +25,7 @@ const (
 		"No other usage is guaranteed across distributions of Kubernetes clusters."
 )
 
-// Controller is one running publisher.
+// Controller is a running publisher.
 type Controller struct {
 	*component.Component
 	authority  string

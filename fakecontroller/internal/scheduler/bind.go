@@ -235,7 +235,7 @@ func (s *Scheduler) wakeBinder(pod store.Key) {
 	}
 }
 
-// wakeBinding has all bindings look again.
+// wakeBinding makes all bindings check again.
 func (s *Scheduler) wakeBinding() {
 	all := map[*kernel.Process]bool{}
 	for _, p := range s.binding {

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// defaultMaxPods bounds the pods of a node that names no limit.
+// defaultMaxPods bounds the pods of a node without its own limit.
 const defaultMaxPods = 110
 
 // node is a node with the pods assigned to it.

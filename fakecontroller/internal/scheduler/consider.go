@@ -45,7 +45,7 @@ type delayedClaim struct {
 // unboundClaims is the message of the real scheduler.
 const unboundClaims = "pod has unbound immediate PersistentVolumeClaims"
 
-// consider looks at a pod's claims. C-SCHED-1
+// consider examines a pod's claims. C-SCHED-1
 func (s *Scheduler) consider(pod *corev1.Pod) (*attempt, refusal) {
 	a := &attempt{pod: pod, together: togetherTerms(pod), apart: apartTerms(pod), claims: claimsOf(pod), disks: disksOf(pod), requests: requestsOf(pod), ports: workload.HostPorts(pod), spreads: spreadTerms(pod)}
 	if constrained(pod) {

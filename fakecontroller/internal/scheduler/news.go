@@ -97,7 +97,7 @@ func describesVolumeOf(pod *corev1.Pod, driver string) bool {
 	return slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.CSI != nil && v.CSI.Driver == driver })
 }
 
-// classChanged: of a class only the topologies can change.
+// classChanged: only the topologies of a class can change.
 func (s *Scheduler) classChanged(e store.Event[*storagev1.StorageClass]) {
 	switch {
 	case e.Type == store.Added:

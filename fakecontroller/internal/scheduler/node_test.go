@@ -95,7 +95,7 @@ func TestPodsThatAreNotTheSchedulersBusiness(t *testing.T) {
 	assert.Equal(t, "elsewhere", w.nodeOf("placed"))
 }
 
-// An unschedulable pod is tried again when something changes that could help.
+// An unschedulable pod is retried when a change could help.
 func TestUnschedulablePodIsTriedAgainWhenItsNodeChanges(t *testing.T) {
 	w := guarded(t)
 	w.add(aPod("p"))

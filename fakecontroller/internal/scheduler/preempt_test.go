@@ -29,7 +29,7 @@ func takes(pods string) func(*corev1.Node) {
 	}
 }
 
-// kubelet releases pods that are being deleted after a second.
+// kubelet ends pods that are being deleted after a second.
 func (w *world) kubelet() {
 	w.Start("kubelet", "node-a").Go("", func(p *kernel.Process) {
 		for {

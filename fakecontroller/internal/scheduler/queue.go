@@ -162,7 +162,7 @@ func (q *queue) endBackoffs(now time.Duration) {
 	}
 }
 
-// forget drops a pod that needs no node any more.
+// forget drops a pod that does not need a node any more.
 func (q *queue) forget(key store.Key) {
 	q.stopWaiting(key)
 	delete(q.isActive, key)
@@ -193,14 +193,14 @@ func (q *queue) activateUsers(claim store.Key, by pluginSet) {
 	q.activateAll(users)
 }
 
-// activateLeftovers queues the pods that have waited since then or longer.
+// activateLeftovers queues the pods that have waited since the given time or longer.
 func (q *queue) activateLeftovers(since time.Duration) {
 	q.activateWhere(func(w *waitingPod) bool { return w.since <= since })
 }
 
 func (q *queue) activateWhere(which func(*waitingPod) bool) {
 	var found []*waitingPod
-	// The order is irrelevant: activateAll sorts them.
+	// Any order will do: activateAll sorts them.
 	for _, w := range q.waiting {
 		if which(w) {
 			found = append(found, w)
@@ -229,7 +229,7 @@ func (q *queue) backoffEnds() time.Duration {
 	return first
 }
 
-// oldest is since when the first of the waiting pods has waited.
+// oldest returns the time since which the first of the waiting pods has waited.
 func (q *queue) oldest() time.Duration {
 	for q.waiting[q.arrived[0].key] != q.arrived[0] {
 		q.arrived = q.arrived[1:]

@@ -31,7 +31,7 @@ func having(name corev1.ResourceName, amount string) func(*corev1.Node) {
 	}
 }
 
-// Pods are scheduled to nodes with enough free resources, and wait if there is none. C-SCHED-60
+// Pods are scheduled to nodes with enough free resources. Without such a node they wait. C-SCHED-60
 // [pkg/scheduler/framework/plugins/noderesources/fit.go]
 func TestPodsGoWhereTheirResourcesAre(t *testing.T) {
 	w := guarded(t)

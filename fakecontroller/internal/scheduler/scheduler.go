@@ -17,7 +17,7 @@ import (
 // leftoverAfter limits the wait of an unschedulable pod for an event; after it, the pod is retried.
 const leftoverAfter = 5 * time.Minute
 
-// Scheduler is one running kube-scheduler.
+// Scheduler is a running kube-scheduler.
 type Scheduler struct {
 	*component.Component
 	loop    *kernel.Process

@@ -14,8 +14,8 @@ type spreadTerm struct {
 	maxSkew, minDomains int
 	pods                labels.Selector
 	self                int  // 1 if the pod matches its own selector
-	anyNode             bool // also nodes count that the pod's affinity excludes
-	untainted           bool // only nodes count with taints that the pod tolerates
+	anyNode             bool // nodes that the pod's affinity excludes also count
+	untainted           bool // nodes count only if the pod tolerates their taints
 }
 
 // spreadTerms returns the constraints of a pod with DoNotSchedule. The others only score nodes.
@@ -142,7 +142,7 @@ func (t spreadTerm) least(counts map[string]int) int {
 // portsTaken reports whether a pod on the node uses a host port that the pod requests. C-SCHED-62
 func portsTaken(a *attempt, n *node) bool {
 	for _, wanted := range a.ports {
-		for _, p := range n.pods { // the order is irrelevant: one match is enough
+		for _, p := range n.pods { // any order will do: one match is enough
 			for _, taken := range workload.HostPorts(p.pod) {
 				if wanted.Conflicts(taken) {
 					return true

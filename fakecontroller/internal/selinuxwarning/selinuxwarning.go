@@ -18,7 +18,7 @@ import (
 // runs only if the flag names it.
 const Name = "selinux-warning-controller"
 
-// Controller is one running SELinux warning controller.
+// Controller is a running SELinux warning controller.
 type Controller struct {
 	*component.Component
 	queue *workqueue.Queue[store.Key] // of pods

@@ -43,7 +43,7 @@ type conflict struct {
 func newUses() uses { return uses{map[string]*used{}, map[store.Key]map[string]bool{}} }
 
 // add enters a pod's use of a volume. It returns the resulting conflicts; none if the use is
-// recorded already. Real pods are met in any order, here by name.
+// recorded already. Real pods are processed in any order, here by name.
 func (u *uses) add(name, driver string, pod store.Key, now use) (found []conflict) {
 	v := u.volumes[name]
 	if v == nil {
@@ -84,7 +84,7 @@ func (v *used) end(pod store.Key) {
 
 // forget drops a pod that has ended.
 func (u *uses) forget(pod store.Key) {
-	// The order is irrelevant: volumes are independent.
+	// Any order will do: volumes are independent.
 	for name := range u.ofPod[pod] {
 		v := u.volumes[name]
 		v.end(pod)
@@ -98,10 +98,10 @@ func (u *uses) forget(pod store.Key) {
 // podsOf are the pods that use volumes of a driver.
 func (u *uses) podsOf(driver string) []store.Key {
 	found := map[store.Key]bool{}
-	// The order is irrelevant: they are sorted afterwards.
+	// Any order will do: they are sorted afterwards.
 	for _, v := range u.volumes {
 		if v.driver == driver {
-			// In any order, too.
+			// Any order will do here, too.
 			for pod := range v.pods {
 				found[pod] = true
 			}

@@ -22,7 +22,7 @@ const name = "default"
 // API is served.
 var initial = []string{metav1.NamespaceDefault, metav1.NamespaceSystem}
 
-// Controller is one running service account controller.
+// Controller is a running service account controller.
 type Controller struct {
 	*component.Component
 	namespaces *workqueue.Queue[string]
@@ -55,7 +55,7 @@ func StartInitial(w *component.World) {
 	c := &Controller{Component: w.Start("serviceaccount-controller", "")}
 	c.Go("initial accounts", func(p *kernel.Process) {
 		for _, namespace := range initial {
-			_ = c.sync(p, namespace) // an account that is there already stays
+			_ = c.sync(p, namespace) // an existing account stays
 		}
 	})
 }

@@ -87,7 +87,7 @@ func (c *Controller) claimOf(s volumeSnapshot) (claim, error) {
 	return pvc, nil
 }
 
-// volumeOf is the volume to cut, which must be bound to the claim. C-SNAP-13
+// volumeOf returns the volume to snapshot. It must be bound to the claim. C-SNAP-13
 func (c *Controller) volumeOf(p *kernel.Process, s volumeSnapshot) (*corev1.PersistentVolume, error) {
 	pvc, err := c.claimOf(s)
 	if err != nil {

@@ -82,7 +82,7 @@ func (c *Controller) isBeingRestored(s volumeSnapshot) bool {
 	return false
 }
 
-// markBeingDeleted tells csi-snapshotter that it may delete.
+// markBeingDeleted permits csi-snapshotter to delete.
 func (c *Controller) markBeingDeleted(p *kernel.Process, found content) (content, error) {
 	if metav1.HasAnnotation(found.ObjectMeta, snapshot.BeingDeleted) {
 		return found, nil

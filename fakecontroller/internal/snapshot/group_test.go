@@ -71,7 +71,7 @@ func (w *world) group(name, class string) groupSnapshot {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
 		Spec: groupv1.VolumeGroupSnapshotSpec{Source: groupv1.VolumeGroupSnapshotSource{Selector: &metav1.LabelSelector{
 			MatchLabels: inApp,
-			// Expressions count for nothing. C-GSNAP-3
+			// Expressions are ignored. C-GSNAP-3
 			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpDoesNotExist}},
 		}}},
 	}
@@ -281,7 +281,7 @@ func (w *world) givenGroup() groupSnapshot {
 
 // C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the limit
 // of the API client allows. Each attempt writes and removes the annotation for a call in progress.
-// After an error that leaves this open, the backoff holds.
+// After an error that leaves this open, the backoff applies.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)

@@ -77,8 +77,8 @@ func (c *Controller) defaultGroupClass(p *kernel.Process, g groupSnapshot) (stri
 	return "", fmt.Errorf("%d default snapshot classes were found", len(names))
 }
 
-// volumesOfGroup are the volumes of the claims that are selected, all of them bound.
-// Expressions of the selector count for nothing. C-GSNAP-3
+// volumesOfGroup are the volumes of the claims that are selected, all of them bound. Expressions of
+// the selector are ignored. C-GSNAP-3
 func (c *Controller) volumesOfGroup(p *kernel.Process, g groupSnapshot) ([]*corev1.PersistentVolume, error) {
 	if g.Spec.Source.Selector == nil {
 		return nil, errors.New("the group snapshot selects no claims")

@@ -40,7 +40,7 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 		}
 	}
 	if goes {
-		return nil // the content's end brings the group back
+		return nil // the content's deletion queues the group again
 	}
 	freed := g.DeepCopy()
 	freed.Finalizers = volume.WithoutFinalizers(freed.Finalizers, snapshot.GroupBoundFinalizer)
@@ -52,7 +52,7 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	return nil
 }
 
-// deleteGroupContent tells csi-snapshotter that it may delete. If the policy is Delete, it also
+// deleteGroupContent permits csi-snapshotter to delete. If the policy is Delete, it also
 // deletes the content. For a group that was never bound it finds no content: it does not search by
 // name. C-GSNAP-10
 func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goes bool, err error) {

@@ -2,7 +2,7 @@ package snapshot
 
 import "github.com/csisim/csisim/internal/driver/sidecar"
 
-// Name is the program's.
+// Name is the name of the program.
 const Name = "snapshot-controller"
 
 // Lock is the name of the Lease for leader election. C-LIB-5

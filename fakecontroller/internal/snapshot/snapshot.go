@@ -24,13 +24,13 @@ type (
 	claim          = *corev1.PersistentVolumeClaim
 )
 
-// Controller is one running snapshot-controller.
+// Controller is a running snapshot-controller.
 type Controller struct {
 	*component.Component
 	// snapshots and contents are its caches, updated with its own writes. C-SNAP-11
 	snapshots *component.Overlay[volumeSnapshot]
 	contents  *component.Overlay[content]
-	// groups and groupContents are the same of group snapshots.
+	// groups and groupContents are the same for group snapshots.
 	groups        *component.Overlay[groupSnapshot]
 	groupContents *component.Overlay[groupContent]
 	single        *binding[volumeSnapshot, content]

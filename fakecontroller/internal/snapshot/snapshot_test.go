@@ -161,7 +161,7 @@ func TestASnapshotIsDeletedWithItsContent(t *testing.T) {
 		"MODIFIED volumesnapshotcontents", // deletionTimestamp
 		"MODIFIED volumesnapshots",        // without volumesnapshot-as-source-protection
 		"DeleteSnapshot",
-		"MODIFIED volumesnapshotcontents", // says nothing of a snapshot any more
+		"MODIFIED volumesnapshotcontents", // does not refer to a snapshot any more
 		"DELETED volumesnapshotcontents",
 		"DELETED volumesnapshots",
 	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))

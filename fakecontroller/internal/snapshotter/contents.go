@@ -71,7 +71,7 @@ type words struct {
 	template    string // prefix of the templates for names of Secrets
 }
 
-// errNotReady has a content looked at again although nothing failed. C-SNAP-36
+// errNotReady makes the sidecar process a content again although there is no error. C-SNAP-36
 var errNotReady = errors.New("the snapshot is not ready to use")
 
 func (k *contents[C]) start(called string, o workqueue.Options) {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/snapshot"
 )
 
-// create has the driver cut a snapshot. C-SNAP-34
+// create makes the driver create a snapshot. C-SNAP-34
 func (r *run) create(p *kernel.Process, c content) (content, error) {
 	request, err := r.createRequest(p, c)
 	if err != nil {
@@ -61,7 +61,7 @@ func (r *run) createRequest(p *kernel.Process, c content) (*csi.CreateSnapshotRe
 	}, nil
 }
 
-// cut asks for the driver's name before each call. C-SNAP-34
+// cut requests the driver's name before each call. C-SNAP-34
 func (r *run) cut(p *kernel.Process, request *csi.CreateSnapshotRequest) (snap, error) {
 	conn := r.conn(p)
 	if _, err := csi.NewIdentityClient(conn).GetPluginInfo(context.Background(), &csi.GetPluginInfoRequest{}); err != nil {
@@ -82,7 +82,7 @@ func snapOf(s *csi.Snapshot) snap {
 	return made
 }
 
-// look requests the state of a snapshot that the driver had before. C-SNAP-37
+// look requests the state of a pre-provisioned snapshot. C-SNAP-37
 func (r *run) look(p *kernel.Process, c content) (content, error) {
 	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.contents.classSecrets
 	if isCutMember(c) { // it has no class: C-SNAP-37
@@ -99,7 +99,7 @@ func (r *run) look(p *kernel.Process, c content) (content, error) {
 	return r.saveStatus(p, c, found)
 }
 
-// list finds one snapshot. A driver that does not list counts as having it.
+// list finds one snapshot. A driver without lists counts as having it.
 func (r *run) list(p *kernel.Process, handle string, secrets map[string]string) (snap, error) {
 	client := csi.NewControllerClient(r.conn(p))
 	can, err := client.ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})

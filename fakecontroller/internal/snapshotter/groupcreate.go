@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// createGroup has the driver cut a group. C-GSNAP-5
+// createGroup makes the driver create a group snapshot. C-GSNAP-5
 func (r *run) createGroup(p *kernel.Process, c groupContent) (groupContent, error) {
 	class, secrets, err := r.groupInput(p, c)
 	if err != nil {

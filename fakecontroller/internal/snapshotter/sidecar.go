@@ -10,7 +10,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the program's.
+// Name is the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside reports whether csi-snapshotter runs beside a driver: it does if the driver takes

@@ -36,7 +36,7 @@ type Options struct {
 	// after an error, or while its snapshot is not ready. Defaults: 1 s, 5 min.
 	RetryIntervalStart time.Duration `json:"retryIntervalStart,omitzero" example:"500ms" doc:"--retry-interval-start: the pause before the first retry, which doubles; default 1s."`
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
-	// Workers bounds the number of contents in work at once. Default: 10.
+	// Workers bounds the number of contents that are processed at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// CreateMetadata adds the names of the snapshot and the content to the parameters of
 	// CreateSnapshot, as --extra-create-metadata does. Default: false.

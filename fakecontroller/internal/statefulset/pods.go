@@ -175,7 +175,7 @@ func merged(labels map[string]string, selector *metav1.LabelSelector) map[string
 	return all
 }
 
-// podFor is the pod of an ordinal, after the template of a revision.
+// podFor makes the pod of an ordinal from the template of a revision.
 func podFor(set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) (*corev1.Pod, error) {
 	template, err := workload.Recorded(rev)
 	if err != nil {

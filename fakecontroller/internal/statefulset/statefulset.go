@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Controller is one running StatefulSet controller.
+// Controller is a running StatefulSet controller.
 type Controller struct {
 	*component.Component
 	sets *workqueue.Queue[store.Key]

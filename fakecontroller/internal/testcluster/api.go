@@ -41,7 +41,7 @@ func NewAPIWith(t testing.TB, ko kernel.Options, so store.Options, options ...ki
 	return &API{component.NewWorld(k, s, trace.NewRecorder(k)), t}
 }
 
-// Run lets virtual time pass.
+// Run advances virtual time.
 func (a *API) Run(d time.Duration) {
 	a.T.Helper()
 	a.At(a.Kernel.Elapsed() + d)

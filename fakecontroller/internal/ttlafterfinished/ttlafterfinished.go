@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Controller is one running TTL-after-finished controller.
+// Controller is a running TTL-after-finished controller.
 type Controller struct {
 	*component.Component
 	jobs *workqueue.Queue[store.Key]

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// files changes the node's file system. Before each change another process may
-// run, and a crash may fall.
+// files changes the node's file system. Before each change another process may run, and a crash may
+// happen.
 type files struct {
 	*Plugin
 	process *kernel.Process

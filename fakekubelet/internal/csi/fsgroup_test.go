@@ -125,7 +125,7 @@ func TestTheChangePolicyAndASecondPod(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		policy *corev1.PodFSGroupChangePolicy
-		byHand int    // changes the group of a file in between
+		byHand int    // another process changes the group of a file in between
 		root   *owned // changes the root in between
 		second int64
 		file   uint32

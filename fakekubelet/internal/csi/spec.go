@@ -17,7 +17,7 @@ type Spec struct {
 	PV *corev1.PersistentVolume
 	// Inline is nil for a persistent volume.
 	Inline *corev1.CSIVolumeSource
-	// ReadOnly is the pod's wish; pv.spec.csi.readOnly is ignored on the node. K-DSW-9
+	// ReadOnly is set in the pod; pv.spec.csi.readOnly is ignored on the node. K-DSW-9
 	ReadOnly bool
 	// Migrated means that the volume of an in-tree plugin has been translated.
 	Migrated bool
@@ -84,8 +84,8 @@ func (s *Spec) mountFlags() []string {
 }
 
 // ForWriting reports whether the requests to the driver are for writing. No part of them may be
-// read-only: the pod's volume, the access modes, the mount options, the attachment. Inline volumes
-// may be read-only by their nature.
+// read-only: the pod's volume, the access modes, the mount options, the attachment. Drivers may
+// make inline volumes read-only themselves.
 func (s *Spec) ForWriting() bool {
 	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&
 		!slices.Contains(s.PV.Spec.AccessModes, corev1.ReadOnlyMany)

@@ -18,7 +18,7 @@ const (
 	capCondition = csispec.NodeServiceCapability_RPC_Type(4)
 )
 
-// ErrNoStats: the driver does not say statistics. K-STAT-3
+// ErrNoStats: the driver does not return statistics. K-STAT-3
 var ErrNoStats = errors.New("metrics are not supported for CSI volumes of this driver")
 
 // Usage is the usage of a volume, in bytes and inodes. Values that the driver omits are zero.

@@ -34,7 +34,7 @@ type SubPath struct {
 var ErrSubPathNotMade = errors.New("make the directory of a subpath")
 
 // BindSubPath creates the directory if it is missing. It bind-mounts the directory at a place that
-// only the kubelet can change. Driver and volume do not notice it. Fact 71
+// only the kubelet can change. It has no effect on the driver and the volume. Fact 71
 func (pl *Plugin) BindSubPath(p *kernel.Process, s SubPath) (host string, err error) {
 	f, root := pl.files(p), pl.TargetPath(s.Pod, s.Spec.Name)
 	source := path.Join(root, s.Path)

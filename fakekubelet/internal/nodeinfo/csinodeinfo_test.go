@@ -95,7 +95,7 @@ func TestANodeWithoutAnIDOrWithAnotherTopologyIsRefused(t *testing.T) {
 	assert.False(t, there)
 }
 
-// L-LIFE-6: the code did this, although the documentation rules it out.
+// L-LIFE-6: the code did this, although the documentation excludes it.
 func TestARegistrationWithAnotherNodeIDReplacesTheEntry(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1"}))

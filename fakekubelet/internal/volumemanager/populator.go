@@ -23,7 +23,7 @@ type populator struct {
 	*Manager
 	process *kernel.Process
 	dirty   map[types.UID]bool
-	// processed tells, for each observed pod, whether it needs no further work.
+	// processed reports, for each observed pod, whether it needs no further work.
 	processed map[types.UID]bool
 	// passed is set after a pass over all pods: then unmounting may begin. K-REC-3
 	passed bool

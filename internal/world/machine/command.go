@@ -35,8 +35,8 @@ type Command struct {
 	// Beside is a running program. The new program shares its mounts and ends when it ends. Volumes
 	// must then be those of that program. Default: the program has separate mounts.
 	Beside *Process
-	// Administrator means that the program changes the mounts of the machine itself, like a shell on
-	// a real node: they outlast it, and so do processes that it leaves behind. Such a program has no
+	// Administrator means that the program changes the mounts of the machine itself, like a shell
+	// on a real node. Its mounts and its leftover processes outlast it. Such a program has no
 	// Volumes, Root or Container. Default: the program has separate mounts.
 	Administrator bool
 	// Volumes are visible only to this program; they require a namespace.

@@ -21,7 +21,7 @@ const clientsDir = "clients"
 // clientPatience bounds how long a change of fences waits for the node plugins.
 const clientPatience = 10 * time.Second
 
-// notice is the result of a node's plugin for the current fences.
+// notice is the answer of a node's plugin to the current fences.
 type notice struct {
 	Fences  []string `json:"fences"`
 	Problem string   `json:"problem,omitempty"`

@@ -13,7 +13,7 @@ import (
 const fencesFile = "fences.json"
 
 // Fence blocks clients with these addresses from the storage, and Unfence unblocks them. Each
-// address range is one entry, however often it is fenced. Both wait for the plugins of living
+// address range is one entry, however often it is fenced. Both wait for the plugins of running
 // nodes. Errors: ErrUnreachable.
 func (b *Backend) Fence(ranges []string) error {
 	return b.changeFences(func(all []string) []string {

@@ -13,7 +13,7 @@ var ErrPending = errors.New("is under way")
 
 // Jobs describes work that the backend does outside the calls, like the storage of a cloud. The end
 // time of a job is stored on disk, so that the job continues when programs are killed. With the
-// zero value, calls do all work.
+// zero value, calls do all work themselves.
 type Jobs struct {
 	// Attach and Detach are the durations of attaching and detaching a volume. Calls return
 	// ErrPending meanwhile.

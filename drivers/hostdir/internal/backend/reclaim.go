@@ -68,7 +68,7 @@ func eachFile(path string, visit func(string, fs.FileInfo) error) error {
 // punchUnit is the size of an examined block.
 const punchUnit = 4096
 
-// punch replaces blocks of a file with zeros only by holes.
+// punch replaces blocks of zeros in a file by holes.
 func punch(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

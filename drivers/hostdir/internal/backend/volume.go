@@ -192,7 +192,7 @@ func (b *Backend) ExpandVolume(id string, required, limit int64) (v Volume, err 
 }
 
 // RecordAndExpandVolume is like ExpandVolume, but records the new size first. If the process is
-// killed in between, the volume only seems to be expanded.
+// killed in between, the volume only appears to be expanded.
 func (b *Backend) RecordAndExpandVolume(id string, required, _ int64) (v Volume, err error) {
 	err = b.exclusively(func() error {
 		if v, err = b.volume(id); err != nil || v.CapacityBytes >= required {

@@ -22,7 +22,7 @@ import (
 // Cost is one deliberate cost.
 type Cost struct {
 	Name, Help string
-	// of wraps the calls.
+	// of wraps calls with the cost.
 	of func() grpc.UnaryServerInterceptor
 	// start runs before the driver serves; nil for nothing.
 	start func(stateDir string) error
@@ -119,7 +119,7 @@ func keepsMemory() grpc.UnaryServerInterceptor {
 	return before("CreateVolume", func() {
 		more := make([]byte, 256<<10)
 		for i := range more {
-			more[i] = 1 // memory that was never written is not resident
+			more[i] = 1 // memory without a write is not resident
 		}
 		lock.Lock()
 		defer lock.Unlock()

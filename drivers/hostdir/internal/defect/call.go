@@ -18,7 +18,7 @@ type Call func(d *service.Driver, ctx context.Context, req any, info *grpc.Unary
 // next makes the call with a request.
 type next func(req any) (any, error)
 
-// on answers the calls with a type of request.
+// on handles the calls with a type of request.
 func on[R any](do func(d *service.Driver, req R, next next) (any, error)) Call {
 	return func(d *service.Driver, ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		r, is := req.(R)

@@ -20,7 +20,7 @@ var copyTrustsDirectory = &Defect{
 }
 
 // copyingStore creates an empty volume and copies into it after the call has returned. Meanwhile
-// calls return ABORTED. If the driver is killed during the copy, the partial volume is taken for
+// calls return ABORTED. If the driver is killed during the copy, the partial volume counts as
 // complete.
 type copyingStore struct {
 	service.Store

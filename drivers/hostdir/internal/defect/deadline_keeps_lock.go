@@ -14,7 +14,7 @@ var deadlineKeepsLock = &Defect{
 	Wrap: func(d *service.Driver) { d.Locks = keptLocks{d.Locks} },
 }
 
-// keptLocks forgets to leave after the deadline of a call.
+// keptLocks does not release its locks after the deadline of a call.
 type keptLocks struct{ service.Locks }
 
 func (k keptLocks) Leave(ctx context.Context, subject string) {

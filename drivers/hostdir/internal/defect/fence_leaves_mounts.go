@@ -10,7 +10,7 @@ var fenceLeavesMounts = &Defect{
 	Wrap: func(d *service.Driver) { d.Fences = lateFences{d.Fences} },
 }
 
-// lateFences are noticed by calls only.
+// lateFences are noticed only in calls.
 type lateFences struct{ now service.Fences }
 
 func (l lateFences) Fences() ([]string, error) { return l.now.Fences() }

@@ -68,7 +68,7 @@ func BindRestricted(source, target string, flags Flags) error {
 }
 
 // Restrict adds flags to the bind mount at target and keeps the present ones. A user namespace
-// would reject a remount that drops, say, nosuid.
+// would reject a remount without, for example, nosuid.
 func Restrict(target string, flags Flags) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(target, &fs); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/placement"
 )
 
-// If an unpublish removes a record after the directory was listed, All ignores it. A dangling
-// symlink represents such a record.
+// If an unpublish removes a record after the directory was listed, All ignores the record. A
+// dangling symlink represents such a record.
 func TestARecordThatIsRemovedMeanwhileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := placement.Open(dir, false)

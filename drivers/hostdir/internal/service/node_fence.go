@@ -62,8 +62,9 @@ func (n *node) shut(fenced bool) error {
 	return errors.Join(errs...)
 }
 
-// shutTarget mounts a published volume again. A remount would affect only this mount namespace, and
-// a stacked mount would be propagated to the staging path. A device can be changed itself.
+// shutTarget mounts a published volume again, read-only. A remount would affect only this mount
+// namespace, and a stacked mount would be propagated to the staging path. A device can be changed
+// itself.
 func (n *node) shutTarget(p placement.Placement, shut, fenced bool) error {
 	info, err := os.Stat(p.Path)
 	if err != nil {

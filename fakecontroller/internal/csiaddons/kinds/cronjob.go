@@ -25,7 +25,7 @@ type CronJobSpec struct {
 	FailedJobsHistoryLimit     *int32 `json:"failedJobsHistoryLimit,omitempty"`
 }
 
-// CronJobStatus is the jobs so far.
+// CronJobStatus holds the previous jobs.
 type CronJobStatus struct {
 	Active             *corev1.ObjectReference `json:"active,omitempty"`
 	LastScheduleTime   *metav1.Time            `json:"lastScheduleTime,omitempty"`

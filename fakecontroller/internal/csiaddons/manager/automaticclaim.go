@@ -143,7 +143,7 @@ func (a *automaticPass) annotate(annotations map[string]string) error {
 		if c.Annotations == nil {
 			c.Annotations = map[string]string{}
 		}
-		for key, value := range annotations { // any order: each is written for itself
+		for key, value := range annotations { // any order will do: each is written separately
 			if c.Annotations[key] = value; value == "" {
 				delete(c.Annotations, key)
 			}
@@ -169,7 +169,8 @@ func (a *automaticPass) disabled() (bool, error) {
 }
 
 // wanted returns the schedule of the claim, otherwise of its namespace, otherwise of its class;
-// empty if there is none. A namespace's counts only if the driver can do it now. A-PVC-2, A-PVC-4
+// empty if there is none. The annotation of a namespace counts only if the driver has the feature
+// now. A-PVC-2, A-PVC-4
 func (a *automaticPass) wanted() (string, error) {
 	if schedule := a.parsed(a.claim); schedule != "" {
 		return schedule, nil

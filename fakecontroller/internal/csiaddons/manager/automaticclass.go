@@ -35,7 +35,7 @@ func (m *Manager) syncClaimByClass(p *kernel.Process, key store.Key) error {
 	return nil
 }
 
-// followClass looks after one feature. The schedule is not parsed. A-PVC-5
+// followClass handles one feature. The schedule is not parsed. A-PVC-5
 func (m *Manager) followClass(p *kernel.Process, f feature, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) error {
 	schedule, name := class.Annotations[f.schedule()], claim.Name+"-"+f.name
 	wanted := schedule != "" && class.Annotations[f.enable()] != "false"

@@ -40,7 +40,7 @@ func (m *Manager) configure(p *kernel.Process) {
 	}
 }
 
-// read takes over the values of a ConfigMap.
+// read applies the values of a ConfigMap.
 func (o *Options) read(data map[string]string) (err error) {
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		value := data[key]

@@ -40,7 +40,7 @@ type cronKind struct {
 	get  func(*component.Component, store.Key) (cronObject, error)
 	list func(*component.Component, string) iter.Seq[cronObject]
 	jobs func(*component.Component, string) iter.Seq[jobObject]
-	// failedFirst is which of the jobs that have ended are deleted first.
+	// failedFirst is the order in which finished jobs are deleted.
 	failedFirst bool
 }
 

@@ -126,7 +126,7 @@ func classesOf(node *kinds.Node) (names []string, err error) {
 	return names, err
 }
 
-// fenceClients asks the driver for the clients of each class. A-NODE-10
+// fenceClients requests the clients of each class from the driver. A-NODE-10
 func (m *Manager) fenceClients(p *kernel.Process, node *kinds.Node, c *connection) (all []kinds.FenceClients, err error) {
 	names, err := classesOf(node)
 	if err != nil {

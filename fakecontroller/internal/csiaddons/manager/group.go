@@ -122,7 +122,7 @@ func (m *Manager) syncGroup(p *kernel.Process, key store.Key) error {
 	return kinds.UpdateStatus(p, m.Component, group)
 }
 
-// failed reports a failure and returns it.
+// failed records a failure and returns it.
 func (g *groupPass) failed(cause error) error {
 	g.group.Status.State = cmp.Or(g.group.Status.State, unknown)
 	g.group.Status.Message, g.group.Status.ObservedGeneration = messageOf(cause), g.group.Generation

@@ -154,7 +154,7 @@ func (c *contentPass) listVolumes() {
 
 var errDestinationIncomplete = errors.New("replication destination info is not yet available for all volumes in the group")
 
-// findDestination asks for the copies. In the pass that creates the group, the request has no id.
+// findDestination requests the copies. In the pass that creates the group, the request has no id.
 // A-VGR-9
 func (c *contentPass) findDestination() error {
 	conn, err := c.leaderWith(c.content.Spec.Provisioner, "volume_replication.VOLUME_REPLICATION")

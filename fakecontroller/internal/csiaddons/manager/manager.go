@@ -15,10 +15,10 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// Name is the program's, in traces and to scenarios.
+// Name is the name of the program, in traces and in scenarios.
 const Name = "csi-addons-controller-manager"
 
-// Manager is one running controller manager.
+// Manager is a running controller manager.
 type Manager struct {
 	*component.Component
 	opts    Options
@@ -114,7 +114,7 @@ type handler func(*kernel.Process, store.Key) error
 // after queues an object again after a time, and resets its failures.
 func after(d time.Duration) error { return workqueue.Rest{Why: "later", For: d, Forget: true} }
 
-// every has an object looked at again and again.
+// every processes an object again at intervals.
 func every(d time.Duration) error {
 	return workqueue.Rest{Why: "later", For: d, Forget: true, Idle: true}
 }
@@ -133,7 +133,7 @@ func sameText(a, b map[string]string) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for key, value := range a { // any order: each is compared for itself
+	for key, value := range a { // any order will do: each is compared separately
 		if other, ok := b[key]; !ok || other != value {
 			return false
 		}

@@ -66,7 +66,7 @@ func (m *Manager) syncNode(p *kernel.Process, key store.Key) error {
 	return m.connected(p, node, c, clients)
 }
 
-// missingIn names a parameter that is empty.
+// missingIn names an empty parameter.
 func missingIn(node *kinds.Node) string {
 	switch {
 	case node.Spec.Driver.Name == "":

@@ -10,8 +10,8 @@ import (
 type Options struct {
 	// Timeout bounds the calls that reclaim space. Default: 3 min.
 	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call that reclaims space; default 3m."`
-	// NodeRetryDelay is the pause before a sidecar that could not be reached is tried again, which
-	// doubles. Default: 5 ns, the meaning of the flag's 5. A-NODE-8
+	// NodeRetryDelay is the pause before another attempt to reach a sidecar. It doubles each time.
+	// Default: 5 ns, the meaning of the flag's 5. A-NODE-8
 	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
 	// Namespace is the namespace of its ConfigMap. Default: csi-addons-system.
 	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
@@ -63,7 +63,7 @@ func (o Options) In() string { return cmp.Or(o.Namespace, "csi-addons-system") }
 
 func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }
 
-// staggerWindow is the time over which jobs are spread. A-RS-13
+// staggerWindow is the time over which jobs are distributed. A-RS-13
 func (o Options) staggerWindow() time.Duration {
 	return time.Duration(*o.StaggerHours) * time.Hour
 }

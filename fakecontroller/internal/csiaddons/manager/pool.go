@@ -18,7 +18,7 @@ import (
 )
 
 // pool has the connections to sidecars, in the order of their creation. The real pool is a map: if
-// several connections match, chance selects one. A-POOL-1, A-POOL-5
+// several connections match, the choice is random. A-POOL-1, A-POOL-5
 type pool []*connection
 
 // connection is a connection to a sidecar. It is kept even if the sidecar has exited. A-POOL-3

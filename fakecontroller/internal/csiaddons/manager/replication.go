@@ -189,7 +189,7 @@ func (v *replicationPass) reach() error {
 	return v.finish()
 }
 
-// failed reports a failure and returns it.
+// failed records a failure and returns it.
 func (v *replicationPass) failed(cause error) error {
 	_ = v.save(v.state(), messageOf(cause)) // it is retried anyway
 	return cause

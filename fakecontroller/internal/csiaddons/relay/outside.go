@@ -53,7 +53,7 @@ func (n *Network) callOut(p *kernel.Process, address, what string, secured bool,
 	return err
 }
 
-// Close gives all connections up.
+// Close closes all connections.
 func (n *Network) Close() {
 	for address, conn := range n.connections { // any order
 		_ = conn.Close()

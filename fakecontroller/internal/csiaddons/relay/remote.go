@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// remote is a sidecar that is none of the simulation.
+// remote is a sidecar outside of the simulation.
 type remote struct{ outgoing }
 
 // calls in virtual time do not use ctx.
@@ -26,19 +26,19 @@ func (r remote) GetCapabilities(Call) ([]*identity.Capability, error) {
 	return answer.GetCapabilities(), err
 }
 
-// ControllerReclaimSpace has the controller plugin free space of a volume.
+// ControllerReclaimSpace makes the controller plugin free space of a volume.
 func (r remote) ControllerReclaimSpace(_ Call, volume string) (Usage, error) {
 	answer, err := sidecar.NewReclaimSpaceClient(r).ControllerReclaimSpace(ctx, &sidecar.ReclaimSpaceRequest{PvName: volume})
 	return usageIn(answer), err
 }
 
-// NodeReclaimSpace has the node plugin free space of a volume.
+// NodeReclaimSpace makes the node plugin free space of a volume.
 func (r remote) NodeReclaimSpace(_ Call, volume string) (Usage, error) {
 	answer, err := sidecar.NewReclaimSpaceClient(r).NodeReclaimSpace(ctx, &sidecar.ReclaimSpaceRequest{PvName: volume})
 	return usageIn(answer), err
 }
 
-// RotateKey has the key of a volume changed.
+// RotateKey makes the driver change the key of a volume.
 func (r remote) RotateKey(_ Call, volume string) error {
 	_, err := sidecar.NewEncryptionKeyRotationClient(r).EncryptionKeyRotate(ctx, &sidecar.EncryptionKeyRotateRequest{PvName: volume})
 	return err

@@ -18,7 +18,7 @@ type served struct {
 	outside Outside
 }
 
-// register registers all services, whatever the driver's capabilities. A-SRV-1
+// register registers all services, independent of the driver's capabilities. A-SRV-1
 func (s served) register(r grpc.ServiceRegistrar) {
 	identity.RegisterIdentityServer(r, servedIdentity{served: s})
 	sidecar.RegisterReclaimSpaceServer(r, servedReclaim{served: s})

@@ -21,7 +21,7 @@ import (
 
 // VolumeCondition are the flags of the reporter of volume conditions. A-SIDE-1
 type VolumeCondition struct {
-	// Interval is the pause between two looks at the volumes. Default: 1 min.
+	// Interval is the pause between two checks of the volumes. Default: 1 min.
 	Interval time.Duration `json:"interval,omitzero" example:"3s" doc:"--volume-condition-interval: the pause between two looks; default 1m."`
 	// Recorders are the ways of reporting a condition. Default: all.
 	Recorders []string `json:"recorders,omitempty" enum:"log|pvcEvent|pvcAnnotation" doc:"--volume-condition-recorders: the ways in which a condition is made known, of log, pvcEvent and pvcAnnotation; default all."`
@@ -51,8 +51,8 @@ type reporter struct {
 	seen map[string]contract.VolumeCondition
 }
 
-// report finds the driver's own socket, and checks the volumes repeatedly. Errors outside of a look
-// at one volume end the sidecar. A-COND-1, A-COND-2
+// report finds the driver's own socket, and checks the volumes repeatedly. Errors outside of the
+// check of one volume end the sidecar. A-COND-1, A-COND-2
 func (r *run) report(p *kernel.Process) {
 	answer, err := r.identity(p).GetIdentity(ctx, &identity.GetIdentityRequest{})
 	if err != nil {
@@ -144,7 +144,7 @@ func (c *reporter) look(p *kernel.Process, handles []string) {
 		c.seen[handle] = condition
 		c.record(p, handle, condition, !had || before != condition)
 	}
-	for handle := range c.seen { // any order: each is looked at for itself
+	for handle := range c.seen { // any order will do: each is checked separately
 		if !slices.Contains(handles, handle) {
 			delete(c.seen, handle)
 		}

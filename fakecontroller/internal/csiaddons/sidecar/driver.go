@@ -35,7 +35,7 @@ func (r *run) probeForEver(p *kernel.Process) {
 	}
 }
 
-// identity is the driver's Identity service, for one question at the start.
+// identity is the driver's Identity service, for one request at the start.
 func (r *run) identity(p *kernel.Process) identity.IdentityClient {
 	return identity.NewIdentityClient(r.conn(relay.Call{Process: p, Deadline: p.Elapsed() + r.opts.Timeout}))
 }

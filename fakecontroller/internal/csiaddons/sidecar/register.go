@@ -113,7 +113,7 @@ func endpoint(pod, namespace string, port int) string {
 
 const (
 	longestName = 253
-	kept        = 234 // characters of a name that is too long
+	kept        = 234 // characters of a truncated name
 	hashDigits  = 16
 )
 

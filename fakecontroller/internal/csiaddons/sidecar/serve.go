@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// serve listens for the controller manager, for all services, whatever the driver's capabilities. A
-// port that cannot be had ends the sidecar. A-SRV-1
+// serve listens for the controller manager, for all services, whatever the driver's capabilities.
+// If the port is not available, the sidecar ends. A-SRV-1
 func (r *run) serve(pod *corev1.Pod) func(*kernel.Process) {
 	return func(p *kernel.Process) {
 		ip, err := netip.ParseAddr(pod.Status.PodIP)
@@ -34,26 +34,26 @@ func (r *run) serve(pod *corev1.Pod) func(*kernel.Process) {
 // service answers the controller manager.
 type service struct{ *run }
 
-// review has the caller's token reviewed. A-SRV-2
+// review makes the API server review the caller's token. A-SRV-2
 func (s service) review(c relay.Call) {
 	if s.opts.secured() {
 		component.ReviewToken(c.Process, s.Component)
 	}
 }
 
-// GetIdentity passes the question on.
+// GetIdentity forwards the call.
 func (s service) GetIdentity(c relay.Call) (*identity.GetIdentityResponse, error) {
 	s.review(c)
 	return identity.NewIdentityClient(s.conn(c)).GetIdentity(ctx, &identity.GetIdentityRequest{})
 }
 
-// Probe passes the question on.
+// Probe forwards the call.
 func (s service) Probe(c relay.Call) (*identity.ProbeResponse, error) {
 	s.review(c)
 	return identity.NewIdentityClient(s.conn(c)).Probe(ctx, &identity.ProbeRequest{})
 }
 
-// GetCapabilities passes the question on.
+// GetCapabilities forwards the call.
 func (s service) GetCapabilities(c relay.Call) ([]*identity.Capability, error) {
 	s.review(c)
 	answer, err := identity.NewIdentityClient(s.conn(c)).GetCapabilities(ctx, &identity.GetCapabilitiesRequest{})

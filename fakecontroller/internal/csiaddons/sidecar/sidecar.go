@@ -21,7 +21,7 @@ import (
 // Caller is the sidecar's name in traces.
 const Caller = "csi-addons-sidecar"
 
-// Options are the sidecar's flags and its place. A-SIDE-1
+// Options are the sidecar's flags and its location. A-SIDE-1
 type Options struct {
 	// Driver is the driver's name; Machine and Socket are the address of the plugin.
 	Driver  string
@@ -37,7 +37,7 @@ type Options struct {
 	NodeID string
 	// Port is its flag --controller-port.
 	Port int
-	// Timeout bounds the questions at its start. Default: 3 min.
+	// Timeout bounds the requests at its start. Default: 3 min.
 	Timeout time.Duration
 	// LeaseNamespace is the namespace of the lease. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
