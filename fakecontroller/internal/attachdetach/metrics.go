@@ -29,14 +29,14 @@ func (c *Controller) collect(set func(name string, value float64, labels ...stri
 		}
 	}
 	total := counts{}
-	// Any order will do: volumes are counted.
+	// In any order: volumes are counted.
 	for _, volumes := range c.desired.nodes {
-		// Any order will do: volumes are counted.
+		// In any order: volumes are counted.
 		for _, wanted := range volumes {
 			total.add("desired_state_of_world", wanted.spec)
 		}
 	}
-	// Any order will do: volumes are counted.
+	// In any order: volumes are counted.
 	for _, v := range c.actual.volumes {
 		for range v.nodes {
 			total.add("actual_state_of_world", v.spec)

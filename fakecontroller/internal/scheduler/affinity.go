@@ -99,7 +99,7 @@ func (s *Scheduler) neighbours(a *attempt) *neighbourhood {
 		return a.neighbours
 	}
 	h := &neighbourhood{changes: s.cluster.changes, together: domains{}, apart: domains{}, closed: domains{}}
-	// Any order will do: they go into sets.
+	// In any order: they go into sets.
 	for _, p := range s.cluster.placed {
 		if p.node.object != nil {
 			s.count(h, a, p)
@@ -159,7 +159,7 @@ func (s *Scheduler) isTogether(a *attempt, h *neighbourhood, n *corev1.Node) boo
 
 // closedTo reports whether an existing pod excludes the new one from a node.
 func (h *neighbourhood) closedTo(n *corev1.Node) bool {
-	// Any order will do: one match is enough.
+	// In any order: one match is enough.
 	for d := range h.closed {
 		if value, ok := n.Labels[d.label]; ok && value == d.value {
 			return true

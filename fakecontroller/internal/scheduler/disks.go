@@ -26,7 +26,7 @@ func diskInUse(a *attempt, n *node) bool {
 	if len(a.disks) == 0 {
 		return false
 	}
-	// Any order will do: one match is enough.
+	// In any order: one match is enough.
 	for _, p := range n.pods {
 		for _, used := range p.disks {
 			if slices.ContainsFunc(a.disks, func(disk *corev1.Volume) bool { return conflict(disk, used) }) {

@@ -56,7 +56,7 @@ func (s *Scheduler) diagnose(p *kernel.Process, a *attempt) failure {
 
 func histogram(counts map[string]int) string {
 	var lines []string
-	// Any order will do: the lines are sorted below.
+	// In any order: the lines are sorted below.
 	for reason, count := range counts {
 		lines = append(lines, fmt.Sprintf("%d %s", count, reason))
 	}

@@ -92,7 +92,7 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 // without a pod counts in addition, even if the new pod uses the same volume. C-SCHED-23,
 // C-SCHED-24
 func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
-	// Any order will do: one match is enough.
+	// In any order: one match is enough.
 	for driver, wanted := range a.wanted {
 		limit, ok := s.limitOn(n, driver)
 		if !ok {

@@ -95,7 +95,7 @@ func (s *Scheduler) victimsOn(a *attempt, n *node) []*corev1.Pod {
 // first: by priority, then by age.
 func (s *Scheduler) lowerOn(pod *corev1.Pod, n *node) []*corev1.Pod {
 	var lower []*corev1.Pod
-	// Any order will do: they are sorted below.
+	// In any order: they are sorted below.
 	for _, on := range n.pods {
 		other, ok := component.Cached[*corev1.Pod](s.Component, on.key)
 		if ok && other.UID == on.uid && priorityOf(other) < priorityOf(pod) {

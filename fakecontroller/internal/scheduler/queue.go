@@ -200,7 +200,7 @@ func (q *queue) activateLeftovers(since time.Duration) {
 
 func (q *queue) activateWhere(which func(*waitingPod) bool) {
 	var found []*waitingPod
-	// Any order will do: activateAll sorts them.
+	// In any order: activateAll sorts them.
 	for _, w := range q.waiting {
 		if which(w) {
 			found = append(found, w)

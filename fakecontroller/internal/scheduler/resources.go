@@ -19,7 +19,7 @@ func requestsOf(pod *corev1.Pod) amounts {
 		return nil
 	}
 	asked := amounts{}
-	// Any order will do: the result is a map.
+	// In any order: the result is a map.
 	for name, q := range resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}) {
 		if n := workload.AmountOf(name, q); n > 0 {
 			asked[name] = n

@@ -84,7 +84,7 @@ func (v *used) end(pod store.Key) {
 
 // forget drops a pod that has ended.
 func (u *uses) forget(pod store.Key) {
-	// Any order will do: volumes are independent.
+	// In any order: volumes are independent.
 	for name := range u.ofPod[pod] {
 		v := u.volumes[name]
 		v.end(pod)
@@ -98,10 +98,10 @@ func (u *uses) forget(pod store.Key) {
 // podsOf are the pods that use volumes of a driver.
 func (u *uses) podsOf(driver string) []store.Key {
 	found := map[store.Key]bool{}
-	// Any order will do: they are sorted afterwards.
+	// In any order: they are sorted afterwards.
 	for _, v := range u.volumes {
 		if v.driver == driver {
-			// Any order will do here, too.
+			// In any order, too.
 			for pod := range v.pods {
 				found[pod] = true
 			}
