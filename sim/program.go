@@ -58,7 +58,7 @@ func (c *Simulation) logDir() string {
 // Usage describes the resources that the program of a plugin used in a run, and the processes that
 // it left, over all its instances.
 type Usage struct {
-	// Plugin is such as "node plugin of d.example.com on node-a".
+	// Plugin is, for example, "node plugin of d.example.com on node-a".
 	Plugin string
 	// Memory is the highest memory usage of one instance, in bytes.
 	Memory int64

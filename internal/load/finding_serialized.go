@@ -56,7 +56,7 @@ func (r *Result) serialized(method string) string {
 	return fmt.Sprintf("%s is serialized: up to %s at once, and one ends each %s; a call alone takes %s", method, plural.Of(most, "call"), Millis(each), Millis(single))
 }
 
-// fastest is the time that few calls of a level are faster than, in milliseconds.
+// fastest is a low percentile of the times of a level, in milliseconds.
 func (l Level) fastest(method string) float64 {
 	took := l.Times(method)
 	if len(took) == 0 {

@@ -15,7 +15,7 @@ type way struct {
 	now, later []plugins
 }
 
-// plugins are plugins that are replaced together, as fields of a step.
+// plugins selects plugins that are replaced together, by fields of a step.
 type plugins string
 
 const (

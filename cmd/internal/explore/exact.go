@@ -60,7 +60,7 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 	case strings.HasPrefix(title, "wait call "), strings.HasPrefix(title, "wait event "):
 		s.judgeRest(ctx, f, c.before+c.pause()+c.after)
 	case strings.Contains(c.step, "that:"):
-		// Not phases and conditions, which Kubernetes establishes.
+		// Phases and conditions are excluded: Kubernetes establishes them.
 		if s.isPassing(ctx, c.before+c.step+c.pause()+c.step+c.after, step) {
 			f.blameScenario()
 		}

@@ -8,7 +8,7 @@ func init() {
 	register("restart-kubelet", "Kills the kubelet of a node and starts it again.", `restart-kubelet: node-a`, restartKubeletStep(""))
 }
 
-// These steps are the name of a node.
+// The value of these steps is the name of a node.
 type (
 	killKubeletStep    string
 	startKubeletStep   string

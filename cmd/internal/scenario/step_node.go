@@ -17,7 +17,7 @@ func init() {
 		`untaint: {node: node-a, key: node.kubernetes.io/out-of-service}`, &untaintStep{})
 }
 
-// These steps are the name of a node.
+// The value of these steps is the name of a node.
 type (
 	cordonStep   string
 	uncordonStep string

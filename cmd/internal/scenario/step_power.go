@@ -5,7 +5,7 @@ func init() {
 	register("power-on", "Boots a node again.", `power-on: node-a`, powerOnStep(""))
 }
 
-// These steps are the name of a node.
+// The value of these steps is the name of a node.
 type (
 	powerOffStep string
 	powerOnStep  string

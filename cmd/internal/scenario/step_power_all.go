@@ -11,7 +11,7 @@ func init() {
 	register("power-on-cluster", "Restores the power of a cluster: its components start again.", `power-on-cluster: west`, powerOnAllStep(""))
 }
 
-// These steps are the name of a cluster.
+// The value of these steps is the name of a cluster.
 type (
 	powerOffAllStep string
 	powerOnAllStep  string

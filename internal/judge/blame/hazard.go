@@ -174,7 +174,7 @@ func nodeOf(e *trace.Event) string {
 	return ""
 }
 
-// backedOff reports whether a call that failed was not made again for long.
+// backedOff reports whether a failed call was not repeated for a long time.
 func (h history) backedOff() bool {
 	type asked struct{ method, node, of string }
 	failed := map[asked]time.Duration{}

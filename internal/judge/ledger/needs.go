@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// needs maps each node to the things that the API accounts for there.
+// needs lists, for each node, the resources that objects of the API need.
 type needs map[string]*need
 
 // need holds the things that the pods of one node need.

@@ -77,7 +77,7 @@ func (l *layers) cover(dir string) error {
 // overlay puts a layer on top of a directory, but not on the mounts below it.
 func (l *layers) overlay(dir string) error {
 	if l.oneUser && len(l.mountsBelow(dir)) > 0 {
-		return unix.EINVAL // as overlayfs returns: the files that the mounts hide must not be seen
+		return unix.EINVAL // the error of overlayfs: files below the mounts must stay hidden
 	}
 	var host unix.Stat_t
 	if err := unix.Stat(dir, &host); err != nil {

@@ -15,7 +15,7 @@ func StampsOf(log string) string { return log + ".times" }
 // drainPatience limits the wait for the rest of a program's output after its end.
 const drainPatience = time.Second
 
-// longestLine is the most of an unfinished line that is held back.
+// longestLine bounds the bytes of an unfinished line that are held back.
 const longestLine = 16 << 10
 
 // lineLog is the log of a program's two streams. It has complete lines, unless they are too long,

@@ -44,8 +44,8 @@ type Line struct {
 // MarshalJSON writes the empty request and answer of a call as {}, like the recorded traces.
 func (l Line) MarshalJSON() ([]byte, error) { return l.Text() }
 
-// Text returns the line as rendered by [json.Marshal], which itself would parse it once more to
-// check it.
+// Text returns the same text as [json.Marshal]. It avoids the second parse that json.Marshal does
+// as a check.
 func (l *Line) Text() ([]byte, error) {
 	type plain Line
 	if l.K != Call {

@@ -39,5 +39,5 @@ type FenceClient struct {
 	CIDRs []string `json:"cidrs"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*Node) Of() schema.GroupVersionKind { return of("CSIAddonsNode") }

@@ -21,7 +21,7 @@ type NetworkFenceClass struct {
 	Class `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*NetworkFenceClass) Of() schema.GroupVersionKind { return of("NetworkFenceClass") }
 
 // VolumeReplicationClass describes how volumes are replicated.
@@ -29,7 +29,7 @@ type VolumeReplicationClass struct {
 	Class `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*VolumeReplicationClass) Of() schema.GroupVersionKind {
 	return ofReplication("VolumeReplicationClass")
 }
@@ -39,7 +39,7 @@ type GroupReplicationClass struct {
 	Class `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*GroupReplicationClass) Of() schema.GroupVersionKind {
 	return ofReplication("VolumeGroupReplicationClass")
 }

@@ -40,7 +40,7 @@ type ReclaimSpaceCronJob struct {
 	CronJob `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*ReclaimSpaceCronJob) Of() schema.GroupVersionKind { return of("ReclaimSpaceCronJob") }
 
 // KeyRotationCronJob makes EncryptionKeyRotationJobs.
@@ -48,5 +48,5 @@ type KeyRotationCronJob struct {
 	CronJob `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*KeyRotationCronJob) Of() schema.GroupVersionKind { return of("EncryptionKeyRotationCronJob") }

@@ -40,7 +40,7 @@ type ReclaimSpaceJob struct {
 	Job `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*ReclaimSpaceJob) Of() schema.GroupVersionKind { return of("ReclaimSpaceJob") }
 
 // KeyRotationJob changes the key of a volume. A-EKR-1
@@ -48,5 +48,5 @@ type KeyRotationJob struct {
 	Job `json:",inline"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*KeyRotationJob) Of() schema.GroupVersionKind { return of("EncryptionKeyRotationJob") }

@@ -30,5 +30,5 @@ type NetworkFenceStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*NetworkFence) Of() schema.GroupVersionKind { return of("NetworkFence") }

@@ -32,5 +32,5 @@ type GroupReplicationStatus struct {
 	Claims []corev1.LocalObjectReference `json:"persistentVolumeClaimsRefList,omitempty"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*GroupReplication) Of() schema.GroupVersionKind { return ofReplication("VolumeGroupReplication") }

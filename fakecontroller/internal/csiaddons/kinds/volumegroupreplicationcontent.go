@@ -36,7 +36,7 @@ type VolumeMapping struct {
 	DestinationHandle string `json:"destinationVolumeHandle,omitempty"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*GroupContent) Of() schema.GroupVersionKind {
 	return ofReplication("VolumeGroupReplicationContent")
 }

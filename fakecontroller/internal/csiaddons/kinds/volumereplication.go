@@ -34,5 +34,5 @@ type ReplicationStatus struct {
 	DestinationVolumeID string             `json:"destinationVolumeID,omitempty"`
 }
 
-// Of is the kind.
+// Of returns the kind of the object.
 func (*VolumeReplication) Of() schema.GroupVersionKind { return ofReplication("VolumeReplication") }
