@@ -28,7 +28,7 @@ var groups = []Group{
 	{"contradicted", "Contradicting calls"},
 	{"lost", "Lost and late answers"},
 	{"timed-out", "Deadlines that pass"},
-	{"stalled", "Calls that stall"},
+	{stalled, "Calls that stall"},
 	{"in-use", "Mounts in use"},
 	{brokenMounts, "Mounts that fail"},
 	{"system-calls", "Cut off between changes"},

@@ -120,12 +120,15 @@ func timedOutCalls(p *plan) {
 	}
 }
 
+// stalled is the group of trials in which the driver is stopped in a call.
+const stalled = "stalled"
+
 // stalledCalls stops the driver in a call, which is repeated. The first call continues while the
 // result of the second one is in use. In a second life of the volume it continues after the result
 // was removed.
 func stalledCalls(p *plan) {
 	for _, e := range p.effects() {
-		p.try("stalled", e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
+		p.try(stalled, e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
 			s.fault("name: goes-on-in-use, call: %s, stall: true, times: 1", e.call)
 			s.up([]claim{data}, web(nodeA, data))
 			s.step(goesOn)

@@ -153,7 +153,7 @@ func inlineCallTrials(p *plan) {
 			s.fault("call: %s, overlap: true, times: 1", call)
 			s.lifeInline(worker("web", tmp))
 		})
-		p.tryInline("stalled-"+call, stalls(call), []string{p.needsProgram()}, func(s *script) {
+		p.tryInline(stalled+"-"+call, stalls(call), []string{p.needsProgram()}, func(s *script) {
 			s.fault("name: goes-on-in-use, call: %s, stall: true, times: 1", call)
 			s.upInline(worker("web", tmp))
 			s.step(goesOn)

@@ -102,13 +102,11 @@ const (
 
 // Run runs the trials in parallel until one trial gets objects of another one. From then on it runs
 // one at a time, and repeats those that failed in parallel. If a trial with several faults has
-// failed, each fault becomes a trial. The outcomes are in the order of the trials. The error
-// reports the end of ctx.
+// failed, each fault becomes a trial. Trials begin in the order that a budget needs; the outcomes
+// are in the order of the trials. The error reports the end of ctx.
 func Run(ctx context.Context, trials []*Trial, o RunOptions) ([]Outcome, error) {
 	r := &running{options: o, began: time.Now(), trials: trials, outcomes: make([]Outcome, len(trials)), planned: len(runnable(trials))}
-	for i := range trials {
-		r.waiting = append(r.waiting, i)
-	}
+	r.waiting = order(trials)
 	r.work(ctx, max(1, o.Parallel))
 	if r.shared != nil && o.Parallel > 1 {
 		r.repeatDisturbed()

@@ -282,7 +282,7 @@ func (k *Kernel) awaitNews() bool {
 		return false
 	}
 	k.spendPatience()
-	left := k.opts.Patience - oldest.spent
+	left := k.patience(oldest) - oldest.spent
 	if left <= 0 {
 		oldest.overdue = true
 		if oldest.dropped {
@@ -304,6 +304,18 @@ func (k *Kernel) awaitNews() bool {
 	case <-timeout.C:
 	}
 	return k.flights.drainPosts() || k.failure != nil
+}
+
+// heldShare divides the patience of a call to a stopped program, which probably waits for the call
+// in which the program was stopped.
+const heldShare = 4
+
+// patience returns the wall time for which the clock stands still for a call.
+func (k *Kernel) patience(f *Flight) time.Duration {
+	if f.matter.held() {
+		return k.opts.Patience / heldShare
+	}
+	return k.opts.Patience
 }
 
 // lookPeriod is the wall time between two checks of the open calls.

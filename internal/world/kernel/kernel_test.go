@@ -352,6 +352,26 @@ func TestAnOverdueCallToAStoppedProgramIsExpected(t *testing.T) {
 	}
 }
 
+// Given a program that is stopped on purpose, when a call to it waits, then the virtual clock
+// stands still for a quarter of the patience.
+func TestACallToAStoppedProgramGetsAQuarterOfThePatience(t *testing.T) {
+	const patience = time.Second
+	took := func(stopped bool) time.Duration {
+		k := kernel.New(kernel.Options{Patience: patience})
+		defer k.Close()
+		release := make(chan struct{})
+		matter := kernel.Matter{Of: "driver", Held: func() bool { return stopped }}
+		k.Spawn(nil, "caller", func(p *kernel.Process) {
+			p.Fly("call", matter, time.Minute, func() { <-release }, func() { close(release) })
+		})
+		began := time.Now()
+		k.Run(kernel.Until{})
+		return time.Since(began)
+	}
+	assert.GreaterOrEqual(t, took(false), patience)
+	assert.Less(t, took(true), patience)
+}
+
 func TestTheClockIsHeldBeforeItMoves(t *testing.T) {
 	var k *kernel.Kernel
 	held := map[time.Duration]int{}

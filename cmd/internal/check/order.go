@@ -1,0 +1,41 @@
+package check
+
+import (
+	"slices"
+	"strings"
+)
+
+// firstOfFaults is the first group of trials with faults in the order of the report card. The
+// groups before it have calm trials and faults in all calls at once.
+const firstOfFaults = "lost"
+
+// order returns the indices of the trials in the order in which they begin, so that a budget which
+// ends early leaves out as little as possible. Calm trials begin first, since each of them uses
+// another part of the driver. Then the first trial of each other group begins, then the second one,
+// and so on, because the trials of such a group differ in the call alone. Trials that wait for a
+// stopped driver are slow, and begin last.
+func order(trials []*Trial) []int {
+	calm := slices.IndexFunc(groups, func(g Group) bool { return g.Name == firstOfFaults })
+	turns, begun := make([]int, len(trials)), map[string]int{}
+	for i, t := range trials {
+		switch at := slices.IndexFunc(groups, func(g Group) bool { return g.Name == t.Group }); {
+		case at < calm:
+		case isSlow(t):
+			turns[i] = len(trials) + 1
+		default:
+			begun[t.Group]++
+			turns[i] = begun[t.Group]
+		}
+	}
+	queue := make([]int, len(trials))
+	for i := range queue {
+		queue[i] = i
+	}
+	slices.SortStableFunc(queue, func(a, b int) int { return turns[a] - turns[b] })
+	return queue
+}
+
+// isSlow reports whether other calls wait in the trial while the driver is stopped.
+func isSlow(t *Trial) bool {
+	return t.Group == stalled || t.Group == inline && strings.HasPrefix(t.Title, stalled+"-")
+}
