@@ -246,7 +246,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 		told = append(told, fmt.Sprintf("%s: %s", reason.Why, strings.Join(check.Names(reason.Trials), " ")))
 	}
 	assert.Equal(t, []string{
-		"the driver is no program: life/mount-options life/mount-group life/secrets life/again-and-again snapshot/full-disk snapshot/full-disk-copying stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
+		"the driver is no program: life/mount-options life/mount-group life/secrets life/again-and-again snapshot/full-disk snapshot/full-disk-restoring snapshot/full-disk-copying stalled/CreateVolume stalled/ControllerPublishVolume stalled/NodeStageVolume stalled/NodePublishVolume stalled/NodeUnpublishVolume stalled/NodeUnstageVolume stalled/ControllerUnpublishVolume stalled/DeleteVolume in-use/CreateVolume in-use/NodeStageVolume in-use/NodePublishVolume in-use/NodeUnpublishVolume " +
 			"in-use/NodeUnstageVolume in-use/DeleteVolume in-use/block in-use/CreateSnapshot in-use/DeleteSnapshot " +
 			"broken-mount/NodePublishVolume broken-mount/NodeUnpublishVolume broken-mount/NodeUnstageVolume " +
 			"system-calls/CreateVolume system-calls/ControllerPublishVolume system-calls/NodeStageVolume system-calls/NodePublishVolume " +
@@ -256,7 +256,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 			"crash-driver/ControllerUnpublishVolume crash-caller/ControllerPublishVolume crash-caller/ControllerUnpublishVolume " +
 			"overlap/ControllerPublishVolume overlap/ControllerUnpublishVolume",
 		"the node service lacks GET_VOLUME_STATS: life/measured life/measured-block",
-		"NodeGetInfo allows a node 3 volumes: share/many-volumes",
+		"NodeGetInfo allows a node 3 volumes: share/many-volumes snapshot/of-two-volumes",
 		"the controller service lacks EXPAND_VOLUME, as does the node service: grow/unused grow/in-use grow/lost-answers grow/twice grow/block grow/lowered grow/lowered-block grow/measured grow/measured-block grow/driver-killed-block",
 		"the driver lacks EXPAND_VOLUME for ControllerExpandVolume: grow/driver-killed-ControllerExpandVolume",
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",

@@ -161,6 +161,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"snapshot-replaces-others", "snapshot/two-of-one", "data lost: "},
 	{"snapshot-ignores-source", "contradicted/CreateSnapshot", "CreateSnapshot accepts a contradiction: a snapshot of volume vol-"},
 	{"snapshot-ignores-errors", "snapshot/full-disk", "data lost: "},
+	{"restore-ignores-errors", "snapshot/full-disk-restoring", "data lost: "},
+	{"snapshot-of-first", "snapshot/of-two-volumes", "data lost: pod default/reader-"},
 	{"copy-trusts-directory", "snapshot/driver-killed-restoring", "data lost: "},
 	{"copy-trusts-directory", "snapshot/driver-killed-cloning", "data lost: "},
 	{"expand-forgets-size", "grow/driver-killed-ControllerExpandVolume", "NodeExpandVolume fails for good: OutOfRange: "},

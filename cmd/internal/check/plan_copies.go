@@ -19,6 +19,8 @@ func copies(p *plan) {
 	killed := append([]string{p.needsOurs()}, snapshots...)
 	p.try("snapshot", "two-of-one", "Two snapshots of one volume, and a write between them; the first is deleted before the second is restored.",
 		append([]string{p.fits(3)}, snapshots...), (*script).twoSnapshots)
+	p.try("snapshot", "of-two-volumes", "Each of two volumes has a snapshot, which becomes a new volume.",
+		append([]string{p.fits(4)}, snapshots...), (*script).snapshotsOfTwo)
 	p.try("snapshot", "source-deleted", "A snapshot of an unused volume becomes a new volume after the first one is deleted.",
 		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
 	p.try("snapshot", "restored-twice", "A snapshot becomes a volume, which is deleted, and then another one.", append([]string{p.fits(2)}, snapshots...), (*script).twoRestored)
@@ -132,6 +134,22 @@ func (s *script) twoSnapshots() {
 	s.up([]claim{second}, b)
 	s.forget("second")
 	s.down([]claim{data, first, second}, web(nodeA, data), writer, a, b)
+}
+
+// snapshotsOfTwo checks that each snapshot has the content of its own volume.
+func (s *script) snapshotsOfTwo() {
+	logs := claim{name: "logs", form: filesystem, access: oneNodeRW}
+	other := pod{name: "other", node: nodeA, claims: []claim{logs}}
+	ofData, ofLogs := restoredFrom("of-data"), restoredFrom("of-logs")
+	a, b := pod{name: "reader-a", node: nodeA, claims: []claim{ofData}}, pod{name: "reader-b", node: nodeA, claims: []claim{ofLogs}}
+	s.up([]claim{data}, web(nodeA, data))
+	s.up([]claim{logs}, other)
+	s.snapOf("of-data", data)
+	s.snapOf("of-logs", logs)
+	s.up([]claim{ofData, ofLogs}, a, b)
+	s.forget("of-data")
+	s.forget("of-logs")
+	s.down([]claim{data, logs, ofData, ofLogs}, web(nodeA, data), other, a, b)
 }
 
 // snapshotWithoutSource deletes the volume before its snapshot. A driver may refuse to delete the
@@ -255,12 +273,10 @@ const copyOpens = 5
 // copy without content.
 func (p *plan) copiesOnAFullDisk(snapshots []string) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
-	p.onFullDisk("full-disk", "CreateSnapshot", "cuts a snapshot", append(slices.Clone(needs), snapshots...), (*script).copyOfSnapshot)
-	if p.needsClones() == "" {
-		p.onFullDisk("full-disk-copying", "CreateVolume", "makes a volume from another one", append(needs, p.fits(2)), (*script).copyOfVolume)
-		return
-	}
-	p.onFullDisk("full-disk-copying", "CreateVolume", "makes a volume from a snapshot", append(append(needs, snapshots...), p.fits(2)), (*script).copyOfSnapshot)
+	ofSnapshots := append(slices.Clone(needs), snapshots...)
+	p.onFullDisk("full-disk", "CreateSnapshot", "cuts a snapshot", ofSnapshots, (*script).copyOfSnapshot)
+	p.onFullDisk("full-disk-restoring", "CreateVolume", "makes a volume from a snapshot", append(ofSnapshots, p.fits(2)), (*script).copyOfSnapshot)
+	p.onFullDisk("full-disk-copying", "CreateVolume", "makes a volume from another one", append(needs, p.needsClones(), p.fits(2)), (*script).copyOfVolume)
 }
 
 func (p *plan) onFullDisk(title, call, does string, needs []string, life func(s *script, fails func())) {

@@ -341,6 +341,20 @@ func (b *Backend) WipeSnapshot(id string) error {
 	})
 }
 
+// RefillSnapshot replaces the content of a snapshot of a directory by that of a volume.
+func (b *Backend) RefillSnapshot(id string, from Volume) error {
+	return b.exclusively(func() error {
+		s, err := b.snapshot(id)
+		if err != nil || s.Block {
+			return err
+		}
+		if err := os.RemoveAll(b.snapshotData(s)); err != nil {
+			return err
+		}
+		return copyTree(b.DataPath(from), b.snapshotData(s))
+	})
+}
+
 // DeleteInParts removes the record of a volume, and then its content.
 func (b *Backend) DeleteInParts(v Volume) error {
 	return b.exclusively(func() error {
