@@ -22,6 +22,7 @@ type Checks struct {
 	Invariants *calls.Watch
 	Remains    program.Remains
 	Orphans    program.Orphans
+	Archives   program.Archives
 	Logs       program.Logs
 	Lost       []verdict.Verdict // of the data check
 }
@@ -47,6 +48,7 @@ func NewChecks(of Checked) *Checks {
 	c.startInvariants()
 	run := program.Run{Trace: c.World.Trace, Report: c.Wire.Report, Renamed: c.Wire.Renamed, Paired: func() bool { return c.Peer() != nil }}
 	c.Remains = program.Remains{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
+	c.Archives = program.Archives{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
 	c.Orphans, c.Logs = program.Orphans{Run: run}, program.Logs{Run: run}
 	return c
 }
@@ -55,6 +57,7 @@ func NewChecks(of Checked) *Checks {
 func (c *Checks) Began(at wire.Site, call *trace.Event) {
 	c.Watch.Began(at.Machine, call, at.Deadline)
 	c.Remains.Began(call)
+	c.Archives.Began(call)
 	if c.Data != nil {
 		c.Data.Began(call)
 	}

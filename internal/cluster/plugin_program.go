@@ -135,6 +135,7 @@ func (ds *Drivers) programsOf(driver string) (all []ledger.Program) {
 func (ds *Drivers) Violations() []verdict.Verdict {
 	ds.Checks.Remains.Look()
 	ds.Checks.Orphans.Look()
+	ds.Checks.Archives.Look()
 	ds.readLogs()
 	return ds.Wire.Violations()
 }

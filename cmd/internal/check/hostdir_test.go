@@ -419,6 +419,16 @@ func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
 	assert.Contains(t, card.Remarks()[0].Text, "ControllerUnpublishVolume does not detach a deleted volume: NotFound for volume vol-")
 }
 
+// A driver may remove the files of snapshots later by design.
+func TestFilesOfDeletedSnapshotsAreANote(t *testing.T) {
+	program := buildHostdir(t)
+	card := checked(t, hostdir(program, "snapshot-leaves-checksums"), check.RunOptions{WorkDir: workDir(t)}, "snapshot/restored")
+	assert.Empty(t, verdicts(card))
+	require.Len(t, card.Remarks(), 1)
+	assert.Contains(t, card.Remarks()[0].Text, "DeleteSnapshot leaves data: files of snapshot snap-")
+	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "snapshot/*").Remarks(), "a sound driver")
+}
+
 // A stalled call stops the driver only in this call, even if the driver changes nothing in it.
 func TestADriverThatChangesNothingInACallDoesNotStallInTheNextOnes(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "unstage-leaves-mount"), check.RunOptions{WorkDir: workDir(t)}, "stalled/NodeUnstageVolume")

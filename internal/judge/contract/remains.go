@@ -8,6 +8,19 @@ func LeavesOrphan(method, file string) verdict.Verdict {
 	return Broken(method, leavesOrphan, verdict.Say("%s was made by a call that failed, and stays though every volume is deleted", file))
 }
 
+// LeavesArchive reports that a file of a deleted snapshot is still there. If the files of all
+// snapshots stay, the driver may remove them later by design: the verdict is a remark then.
+// CSI spec: DeleteSnapshot, "the artifacts associated with the snapshot".
+func LeavesArchive(method, snapshot, file string, always bool) verdict.Verdict {
+	other := ""
+	if !always {
+		other = ", and that of another snapshot went"
+	}
+	v := Broken(method, leavesData, verdict.Say("files of snapshot %s stay in %s%s", snapshot, file, verdict.Kept(other)))
+	v.Remark = always
+	return v
+}
+
 // LeavesData reports that files of a deleted volume are still there. If the files of all volumes
 // stay, the driver may keep them for a while on purpose. The verdict is then a remark. CSI spec:
 // DeleteVolume, "release storage".

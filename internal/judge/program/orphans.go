@@ -80,26 +80,3 @@ func (o orphan) stays() bool {
 	info, err := o.machine.Lstat(o.path)
 	return err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() >= leastOrphan || info.Mode()&fs.ModeDevice != 0)
 }
-
-// hasObjects reports whether a driver has a volume or a snapshot that was not deleted.
-func (o *Orphans) hasObjects(driver string) bool {
-	objects := map[string]bool{}
-	for _, e := range o.Trace.Events() {
-		if e.Kind != trace.Call || e.Driver != driver || e.Code != "" {
-			continue
-		}
-		switch r := e.Response.(type) {
-		case *csi.CreateVolumeResponse:
-			objects["volume "+r.GetVolume().GetVolumeId()] = true
-		case *csi.CreateSnapshotResponse:
-			objects["snapshot "+r.GetSnapshot().GetSnapshotId()] = true
-		}
-		switch r := e.Request.(type) {
-		case *csi.DeleteVolumeRequest:
-			delete(objects, "volume "+r.GetVolumeId())
-		case *csi.DeleteSnapshotRequest:
-			delete(objects, "snapshot "+r.GetSnapshotId())
-		}
-	}
-	return len(objects) > 0
-}

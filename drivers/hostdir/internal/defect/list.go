@@ -33,5 +33,5 @@ var all = []*Defect{
 	reclaimLosesData, fenceIgnored, demotedStaysWritable, fenceLeavesMounts,
 	groupDropsMember, rotateLosesData, copyLosesModes, copyLosesOwners, copyFollowsLinks,
 	copyStopsEarly, expandShrinks, statsSwapped, listFailsForUnknown, listKeepsDeleted,
-	listOmitsBlocks, unpublishComparesPaths, snapshotOfFirst, restoreIgnoresErrors,
+	listOmitsBlocks, unpublishComparesPaths, snapshotOfFirst, restoreIgnoresErrors, snapshotLeavesChecksums,
 }
