@@ -1,6 +1,8 @@
 package contract
 
 import (
+	"slices"
+
 	"github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
@@ -14,6 +16,10 @@ type Sizes struct {
 	// Device is the size of its block device; 0 for a file system. Asked is the largest requested
 	// size, which the volume's storage may have reached even if the file system has not.
 	Device, Asked int64
+	// FileSystem is the size of the mounted file system; 0 if unknown. Others are the sizes of the
+	// file systems around its mount.
+	FileSystem int64
+	Others     []int64
 }
 
 // roundedUp is the largest factor by which a driver may round up a requested size.
@@ -33,9 +39,18 @@ func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Siz
 		switch total := u.GetTotal(); {
 		case known.Device > 0 && (total < max(1, min(known.Least, known.Device)) || total > roundedUp*max(known.Device, known.Asked)):
 			f.add("usage.total", totalOfVolume, "is %d of a block device of %d bytes", total, known.Device)
+		case known.isElsewhere(total):
+			f.add("usage.total", totalOfVolume, "is %d, as of a file system around the mounted one of %d bytes", total, known.FileSystem)
 		case known.Before > 0 && total == known.Before && known.Least > known.Before:
 			f.add("usage.total", totalOfVolume, "is %d still, as before the volume grew to %d bytes", total, known.Least)
 		}
 	}
 	return f.list
+}
+
+// isElsewhere reports whether a total is that of a file system around the mounted one, and neither
+// that of the mounted one nor the size of the volume.
+func (s Sizes) isElsewhere(total int64) bool {
+	isVolume := total >= s.Least && total <= roundedUp*max(s.Least, s.Asked)
+	return s.FileSystem > 0 && total != s.FileSystem && !isVolume && slices.Contains(s.Others, total)
 }

@@ -26,6 +26,11 @@ func TestTheTotalOfAVolumeIsItsSize(t *testing.T) {
 		{"of a file system that has grown", 32 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
 		{"of a file system with its metadata", 15 * mib, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
 		{"of the directory of a large file system", 1 << 40, Sizes{Least: 32 * mib, Before: 16 * mib}, false},
+		{"of the mounted file system", 64 * mib, Sizes{Least: 16 * mib, FileSystem: 64 * mib, Others: []int64{256 * mib}}, false},
+		{"of a file system around the mounted one", 256 * mib, Sizes{Least: 16 * mib, FileSystem: 64 * mib, Others: []int64{128 * mib, 256 * mib}}, true},
+		{"of a volume with a quota as large as a file system around it", 16 * mib, Sizes{Least: 16 * mib, FileSystem: 64 * mib, Others: []int64{16 * mib}}, false},
+		{"of another part of the backend", 512 * mib, Sizes{Least: 16 * mib, FileSystem: 64 * mib, Others: []int64{256 * mib}}, false},
+		{"of the only file system", 256 * mib, Sizes{Least: 16 * mib, FileSystem: 256 * mib, Others: []int64{256 * mib}}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			answer := &csi.NodeGetVolumeStatsResponse{Usage: []*csi.VolumeUsage{{Unit: csi.VolumeUsage_BYTES, Total: c.total}}}

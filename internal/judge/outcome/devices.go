@@ -3,6 +3,7 @@ package outcome
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/container-storage-interface/spec/lib/go/csi"
@@ -127,7 +128,7 @@ func (j *Judge) NoteGranted(c Call, answer proto.Message) {
 }
 
 // checkStats checks the volume size that a node reports.
-func (j *Judge) checkStats(c Call, d device, path string) []verdict.Verdict {
+func (j *Judge) checkStats(c Call, d device, at string) []verdict.Verdict {
 	answer, ok := c.Answer().(*csi.NodeGetVolumeStatsResponse)
 	if !ok {
 		return nil
@@ -137,11 +138,35 @@ func (j *Judge) checkStats(c Call, d device, path string) []verdict.Verdict {
 		known.Before = d.made
 	}
 	if machine, sees := c.Machine().(sized); sees {
-		if has, err := machine.DeviceBytes(path); err == nil {
+		if has, err := machine.DeviceBytes(at); err == nil {
 			known.Device = has
 		}
 	}
+	if machine, sees := c.Machine().(withFileSystems); sees && known.Device == 0 {
+		known.FileSystem, known.Others = fileSystems(machine, at)
+	}
 	return j.Seen(c, contract.CheckStats(c.Method(), answer, known), "the total that is answered is the size of the volume")
+}
+
+// withFileSystems is a machine that can measure its file systems.
+type withFileSystems interface {
+	// FileSystemBytes returns the size of the file system in which a path lies.
+	FileSystemBytes(path string) (int64, error)
+}
+
+// fileSystems returns the sizes of the file system at a path, and of those around it: the one in
+// which the path itself lies, and the root's.
+func fileSystems(m withFileSystems, at string) (here int64, others []int64) {
+	here, err := m.FileSystemBytes(at)
+	if err != nil {
+		return 0, nil
+	}
+	for _, other := range []string{"/", path.Dir(at)} {
+		if size, err := m.FileSystemBytes(other); err == nil {
+			others = append(others, size)
+		}
+	}
+	return here, others
 }
 
 // checkSize checks the size of a device. An unreadable device counts as correct.
