@@ -11,20 +11,31 @@ const firstOfFaults = "lost"
 
 // order returns the indices of the trials in the order in which they begin, so that a budget which
 // ends early leaves out as little as possible. Calm trials begin first, since each of them uses
-// another part of the driver. Then the first trial of each other group begins, then the second one,
-// and so on, because the trials of such a group differ in the call alone. Trials that wait for a
-// stopped driver are slow, and begin last.
+// another part of the driver. Then a trial of each other group begins, then another one of each,
+// and so on. The trials of such a group differ in the call, so that each group begins with another
+// one. Trials that wait for a stopped driver are slow, and begin last.
 func order(trials []*Trial) []int {
 	calm := slices.IndexFunc(groups, func(g Group) bool { return g.Name == firstOfFaults })
+	sizes := map[string]int{}
+	for _, t := range trials {
+		sizes[t.Group]++
+	}
 	turns, begun := make([]int, len(trials)), map[string]int{}
+	shifts := map[string]int{} // how far the turns of a group are shifted
 	for i, t := range trials {
 		switch at := slices.IndexFunc(groups, func(g Group) bool { return g.Name == t.Group }); {
 		case at < calm:
 		case isSlow(t):
 			turns[i] = len(trials) + 1
-		default:
+		case t.Group == inline: // calm ones first
 			begun[t.Group]++
 			turns[i] = begun[t.Group]
+		default:
+			if _, known := shifts[t.Group]; !known {
+				shifts[t.Group] = len(shifts)
+			}
+			turns[i] = 1 + (begun[t.Group]+shifts[t.Group])%sizes[t.Group]
+			begun[t.Group]++
 		}
 	}
 	queue := make([]int, len(trials))
