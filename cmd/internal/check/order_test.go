@@ -2,6 +2,7 @@ package check
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -22,4 +23,16 @@ func TestTrialsBeginWithCalmOnesAndThenOneOfEachGroupInTurn(t *testing.T) {
 		"life/filesystem", "life/block", "contradicted/clone", "lost/CreateVolume", "inline/life", "restart/everything",
 		"lost/DeleteVolume", "restart/kubelet", "stalled/CreateVolume", "inline/stalled-NodePublishVolume",
 	}, names)
+}
+
+// Given a failed trial with several faults, when the budget is used up, then trials of its
+// faults still have a sixth of it.
+func TestPartsOfFailedTrialsHaveAShareOfTheBudget(t *testing.T) {
+	ago := func(spent time.Duration) RunOptions {
+		r := &running{options: RunOptions{Budget: time.Minute}, began: time.Now().Add(-spent)}
+		return r.optionsOfParts(1)
+	}
+	assert.Equal(t, 10*time.Second, ago(2*time.Minute).Budget)
+	assert.Greater(t, ago(time.Second).Budget, 10*time.Second)
+	assert.LessOrEqual(t, ago(time.Second).Budget, 59*time.Second)
 }

@@ -3,7 +3,6 @@ package check
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/csisim/csisim/internal/input/partial"
 )
@@ -118,6 +117,10 @@ func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	return all, err
 }
 
+// shareOfParts divides the budget: parts of failed trials have at least this share of it, although
+// they begin last. Each of them shows the cause of a failure.
+const shareOfParts = 6
+
 // optionsOfParts returns the options for the given number of additional trials.
 func (r *running) optionsOfParts(further int) RunOptions {
 	o := r.options
@@ -125,7 +128,7 @@ func (r *running) optionsOfParts(further int) RunOptions {
 		o.Parallel = 1
 	}
 	if o.Budget > 0 {
-		o.Budget = max(time.Nanosecond, o.Budget-time.Since(r.began))
+		o.Budget = max(o.Budget/shareOfParts, o.Budget-r.spent())
 	}
 	if o.Progress != nil {
 		o.Progress = func(p Progress) {

@@ -19,7 +19,8 @@ import (
 // other, with calm decisions.
 type RunOptions struct {
 	// Budget is the wall time after which no further trial starts. The time for which trials waited
-	// for the driver, according to Experience, does not count. Default: no limit.
+	// for the driver, according to Experience, does not count. The parts of failed trials have a
+	// sixth of it in any case. Default: no limit.
 	Budget time.Duration
 	// Parallel is the number of trials that run at once. Default: 1.
 	Parallel int
