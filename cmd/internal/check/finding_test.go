@@ -39,6 +39,9 @@ func failing(words string) Finding {
 // Given a defect with two forms, then both have one name.
 func TestFormsOfADefectAreUnited(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
+	unpublish := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnpublishVolume", Response: &csi.NodeUnpublishVolumeResponse{}}.Event()
+	inline := ledger.Entry{Kind: ledger.Volume, Name: "csi-1", Undo: "NodeUnpublishVolume", Undone: &ledger.StepEvent{Event: unpublish}}
+	still := contract.CheckEffect("Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeRequest{}, contract.Outcome{Mounts: []string{"x"}})
 	left := ledger.Entry{Kind: ledger.Mount, Name: "/x", Node: "node-a", Undo: "NodeUnstageVolume", Undone: &ledger.StepEvent{Event: unstage}}
 	mounted := contract.CheckEffect("Node/NodeUnstageVolume", &csi.NodeUnstageVolumeRequest{}, contract.Outcome{Mounts: []string{"x"}})
 	shown := [][]Finding{
@@ -51,6 +54,8 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 		trialOf("lost/c", empty("CreateVolumeGroupSnapshot", "group_snapshot.snapshots.snapshot_id"), empty("CreateVolumeGroupSnapshot", "group_snapshot.snapshots.source_volume_id")),
 		trialOf("repeated/d", Finding{Verdict: contract.CheckRepeat("GroupController/CreateVolumeGroupSnapshot", group("s1"), group(""))[0], rank: verdict.Breach}),
 		trialOf("lost/d", empty("NodeGetInfo", "node_id")),
+		trialOf("inline/life", Finding{Verdict: inline.Verdict(), rank: verdict.Leaks}),
+		trialOf("broken-mount/a", Finding{Verdict: still[0], rank: verdict.NoEffect}),
 	}
 	assert.NotEqual(t, shown[6][0].Name, shown[7][0].Name)
 	unite(shown)
@@ -62,6 +67,7 @@ func TestFormsOfADefectAreUnited(t *testing.T) {
 	assert.Equal(t, shown[0][1].Name, shown[3][0].Name)
 	assert.Equal(t, shown[4][0].Name, shown[5][0].Name, "the answer to a repeated call has other values")
 	assert.NotEqual(t, shown[4][0].Name, shown[5][1].Name, "a second volume is another defect")
+	assert.NotEqual(t, shown[9][0].Name, shown[10][0].Name, "an inline volume stays, but not its mount")
 }
 
 // empty is an answer to a call that lacks a required field.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/contract"
 	judged "github.com/csisim/csisim/internal/judge/data"
+	"github.com/csisim/csisim/internal/judge/ledger"
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
@@ -150,11 +151,19 @@ func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
+	case keepsInline(v): // the mount, the effect of the call, can be undone
+		return form{}, false
 	case v.Kind != "" && v.Undo != "" && !v.Is(verdict.Undone):
 		// The call leaves something behind.
 		return form{method: v.Undo, code: failed(v)}, true
 	}
 	return form{}, false
+}
+
+// keepsInline reports whether an inline volume stays in the backend although its unpublishing
+// succeeded.
+func keepsInline(v verdict.Verdict) bool {
+	return v.Kind == string(ledger.Volume) && v.Undo == "NodeUnpublishVolume" && failed(v) == ""
 }
 
 // failed returns the code with which the call of a verdict failed; empty if it succeeded.
