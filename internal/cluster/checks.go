@@ -47,8 +47,8 @@ func NewChecks(of Checked) *Checks {
 	c.startPromises()
 	c.startInvariants()
 	run := program.Run{Trace: c.World.Trace, Report: c.Wire.Report, Renamed: c.Wire.Renamed, Paired: func() bool { return c.Peer() != nil }}
-	c.Remains = program.Remains{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
-	c.Archives = program.Archives{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
+	files := program.Files{Run: run, Dir: of.Dir, HasProgram: of.hasProgram}
+	c.Remains, c.Archives = program.Remains{Files: files}, program.Archives{Files: files}
 	c.Orphans, c.Logs = program.Orphans{Run: run}, program.Logs{Run: run}
 	return c
 }

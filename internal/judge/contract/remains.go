@@ -8,14 +8,11 @@ func LeavesOrphan(method, file string) verdict.Verdict {
 	return Broken(method, leavesOrphan, verdict.Say("%s was made by a call that failed, and stays though every volume is deleted", file))
 }
 
-// LeavesArchive reports that a file of a deleted snapshot is still there. If the files of all
-// snapshots stay, the driver may remove them later by design: the verdict is a remark then.
-// CSI spec: DeleteSnapshot, "the artifacts associated with the snapshot".
+// LeavesArchive reports that a file of a deleted snapshot is still there. It is a remark if the
+// files of all snapshots stay. CSI spec: DeleteSnapshot, "the artifacts associated with the
+// snapshot".
 func LeavesArchive(method, snapshot, file string, always bool) verdict.Verdict {
-	other := ""
-	if !always {
-		other = ", and that of another snapshot went"
-	}
+	other := ofAnother("snapshot", always)
 	v := Broken(method, leavesData, verdict.Say("files of snapshot %s stay in %s%s", snapshot, file, verdict.Kept(other)))
 	v.Remark = always
 	return v
@@ -25,11 +22,16 @@ func LeavesArchive(method, snapshot, file string, always bool) verdict.Verdict {
 // stay, the driver may keep them for a while on purpose. The verdict is then a remark. CSI spec:
 // DeleteVolume, "release storage".
 func LeavesData(method, volume, file string, always bool) verdict.Verdict {
-	other := ""
-	if !always {
-		other = ", and that of another volume went"
-	}
+	other := ofAnother("volume", always)
 	v := Broken(method, leavesData, verdict.Say("what was written to volume %s stays in %s%s", volume, file, verdict.Kept(other)))
 	v.Remark = always
 	return v
+}
+
+// ofAnother is the end of a verdict if the driver removes the files of other objects of the kind.
+func ofAnother(kind string, always bool) string {
+	if always {
+		return ""
+	}
+	return ", and that of another " + kind + " went"
 }

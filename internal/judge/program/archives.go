@@ -3,7 +3,6 @@ package program
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,11 +16,7 @@ import (
 // gives to driver programs. A file belongs to a snapshot if its name contains the snapshot's id or
 // name.
 type Archives struct {
-	Run
-	// Dir returns the directory of the run, HasProgram reports whether the plugins of a driver are
-	// programs of the run's own.
-	Dir        func() string
-	HasProgram func(driver string) bool
+	Files
 
 	kept     []archive
 	reported bool
@@ -66,25 +61,16 @@ func (a *Archives) tokens(call *trace.Event, id string) []string {
 // files returns the files and directories with one of the tokens in their names, without those
 // below such a directory.
 func (a *Archives) files(tokens []string) (found []string) {
-	count := 0
-	for _, below := range []string{"state", "standin"} {
-		_ = filepath.WalkDir(filepath.Join(a.Dir(), below), func(path string, entry fs.DirEntry, err error) error {
-			if err != nil {
-				return nil // it vanished meanwhile
-			}
-			if count++; count > mostContents {
-				return fs.SkipAll
-			}
-			if !slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(entry.Name(), token) }) {
-				return nil
-			}
-			found = append(found, path)
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
+	a.each(func(path string, entry fs.DirEntry) error {
+		if !slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(entry.Name(), token) }) {
 			return nil
-		})
-	}
+		}
+		found = append(found, path)
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
 	return found
 }
 

@@ -4,7 +4,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -19,11 +18,7 @@ import (
 // Remains follows the content of volumes that containers have written to the places where driver
 // programs store it, within the directories that the run gives them.
 type Remains struct {
-	Run
-	// Dir returns the directory of the run. HasProgram reports whether the run has started a
-	// driver's plugins as programs.
-	Dir        func() string
-	HasProgram func(driver string) bool
+	Files
 
 	// The first deletion of each volume that had content before.
 	kept     map[data.Volume]*trace.Event
@@ -46,28 +41,18 @@ func (r *Remains) Began(call *trace.Event) {
 	r.kept[v] = call
 }
 
-// mostContents bounds the number of examined files. A driver with more files stores other data
-// there.
-const mostContents = 2000
-
 // contents returns the files with the content of volumes, by the volume.
 func (r *Remains) contents() map[string]string {
-	found, count := map[string]string{}, 0
-	for _, below := range []string{"state", "standin"} {
-		_ = filepath.WalkDir(filepath.Join(r.Dir(), below), func(path string, entry fs.DirEntry, err error) error {
-			// Files that vanish meanwhile are no matter.
-			if err != nil || !entry.Type().IsRegular() {
-				return nil
-			}
-			if count++; count > mostContents {
-				return fs.SkipAll
-			}
-			if volume := contentOf(path, entry); volume != "" {
-				found[volume] = path
-			}
+	found := map[string]string{}
+	r.each(func(path string, entry fs.DirEntry) error {
+		if !entry.Type().IsRegular() {
 			return nil
-		})
-	}
+		}
+		if volume := contentOf(path, entry); volume != "" {
+			found[volume] = path
+		}
+		return nil
+	})
 	return found
 }
 
