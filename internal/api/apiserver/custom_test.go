@@ -250,7 +250,11 @@ func TestAnAppliedScaleOwnsTheReplicas(t *testing.T) {
 		answer = apply("two", 4, "")
 		assert.Equal(t, `Apply failed with 1 conflict: conflict with "one" with subresource "scale": .spec.replicas`, answer.field("message"))
 		assert.Equal(t, http.StatusOK, apply("two", 4, "&force=true").code)
-		assert.NotContains(t, c.say("GET", path, "", "").text, `"manager":"one"`)
+		owned := c.say("GET", path, "", "")
+		assert.NotContains(t, owned.text, `"manager":"one"`)
+		assert.Equal(t, http.StatusOK, apply("two", 4, "").code)
+		assert.Equal(t, http.StatusOK, c.say("PATCH", path+"/scale", string(types.MergePatchType), `{"spec":{"replicas":4}}`).code)
+		assert.Equal(t, owned.text, c.say("GET", path, "", "").text, "a write that changes nothing")
 		assert.Contains(t, c.say("PATCH", path+"/scale?fieldManager=two", string(types.ApplyYAMLPatchType),
 			"{apiVersion: autoscaling/v1, kind: Scale, metadata: {name: web}, spec: {replicas: 4, bogus: 1}}").field("message"), ".spec.bogus: field not declared in schema")
 	}
