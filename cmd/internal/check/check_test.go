@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/drivers/mock"
@@ -26,11 +27,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestMain(m *testing.M) {
 	namespaces.Enter()
-	code := m.Run()
-	if err := removeBuilt(); err != nil {
-		panic(err)
-	}
-	os.Exit(code)
+	os.Exit(clitest.WithBinaries(m))
 }
 
 // mocked is the reference driver in memory.

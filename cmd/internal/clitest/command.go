@@ -45,10 +45,12 @@ func Main(m *testing.M, main func()) {
 		commandFile = func() (string, error) { return os.Args[0], nil }
 	}
 	namespaces.Enter()
-	os.Exit(withBinaries(m))
+	os.Exit(WithBinaries(m))
 }
 
-func withBinaries(m *testing.M) int {
+// WithBinaries runs the tests of a package with a directory for programs, which it removes at the
+// end, and returns the exit code.
+func WithBinaries(m *testing.M) int {
 	var err error
 	if Binaries, err = os.MkdirTemp("/tmp", "bin"); err == nil {
 		defer os.RemoveAll(Binaries)

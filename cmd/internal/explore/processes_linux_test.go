@@ -24,7 +24,7 @@ func TestProcessesMakeRunsWithPrograms(t *testing.T) {
 	hostdir := buildHostdir(t)
 	text := withProgram(t, "lifecycle", hostdir, "--broken=create-not-idempotent")
 	search := func(processes bool) *Search {
-		o := usual(16)
+		o := usual(40)
 		o.Space, o.Jobs, o.Processes = fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Killed}, Budget: 2}, 4, processes
 		s, err := Of(t.Context(), fileOf("lifecycle"), text, o)
 		require.NoError(t, err)

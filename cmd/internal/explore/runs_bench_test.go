@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/csisim/csisim/cmd/internal/clitest"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
@@ -21,15 +22,7 @@ func TestMain(m *testing.M) {
 		Serve(context.Background())
 		return
 	}
-	var err error
-	if drivers, err = os.MkdirTemp("", "drivers"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	if err := os.RemoveAll(drivers); err != nil {
-		panic(err)
-	}
-	os.Exit(code)
+	os.Exit(clitest.WithBinaries(m))
 }
 
 // BenchmarkExplore measures how many runs of a search one core makes per second. The runs are a
