@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/cmd/internal/check"
+	"github.com/csisim/csisim/cmd/internal/report"
 	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
@@ -85,4 +86,20 @@ func TestADriverThatStartsTooSlowlyIsTriedOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, outcomes[0].Err, "(waited 300ms): startTimeout of its program, or --start-timeout of csisim check, gives it longer")
 	assert.Equal(t, check.Slow, outcomes[1].Cause)
+}
+
+// Given a driver with one slow call among those that determine its kinds of volumes, when the check
+// goes on, then the last line of the card counts this call.
+func TestTheLastLineCountsSlowCallsOfTheQueries(t *testing.T) {
+	subject := hostdir(buildHostdir(t), "")
+	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--cost=late-creations")
+	card := checked(t, subject, check.RunOptions{WorkDir: workDir(t), Patience: 700 * time.Millisecond}, "life/filesystem")
+	require.Len(t, card.Outcomes, 1)
+	inTrial := len(card.Outcomes[0].Result.Overdue)
+	assert.Positive(t, card.Facts.Overdue)
+	assert.Equal(t, card.Facts.Overdue+inTrial, card.Totals().Overdue)
+	var text strings.Builder
+	require.NoError(t, card.Text(&text, report.Terminal{}))
+	lines := strings.Split(strings.TrimSpace(text.String()), "\n")
+	assert.Contains(t, lines[len(lines)-1], "the patience ran out for ")
 }

@@ -57,12 +57,16 @@ type Totals struct {
 	// ones.
 	Failed, Known int
 	ClusterTime   time.Duration
-	Overdue       int // calls that exceeded the patience
+	// Overdue is the number of calls that exceeded the patience, in trials and in earlier queries.
+	Overdue int
 }
 
 // Totals counts the outcomes of the card.
 func (c *Card) Totals() Totals {
-	var t Totals
+	t := Totals{Overdue: c.Facts.Overdue}
+	if c.Upgrade != nil {
+		t.Overdue += c.Upgrade.Old.Overdue
+	}
 	found := c.Findings()
 	for _, o := range c.Outcomes {
 		switch {

@@ -56,6 +56,8 @@ type Facts struct {
 	// NoFUSE is the reason why this machine cannot mount the driver's FUSE file systems; empty if
 	// it can, or if its volumes are not FUSE file systems.
 	NoFUSE string
+	// Overdue is the number of calls that exceeded the patience while the facts were collected.
+	Overdue int
 
 	subject Subject
 	caps    contract.Caps

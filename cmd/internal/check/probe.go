@@ -108,7 +108,7 @@ func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	}
 	f.learn(result.Trace)
 	if result.Exit == scenario.Failed && !isRegistered(result.Trace) {
-		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names, Overdue: len(result.Overdue)}
+		return &RefusedError{Doing: "register", Failure: result.Failures[0], Names: result.Names, Overdue: f.Overdue}
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (f *Facts) tryKinds(ctx context.Context, o RunOptions) error {
 	case refused && f.NoFUSE != "":
 		return &sim.EnvironmentError{Doing: "make a volume", Err: errors.New(f.NoFUSE)}
 	case refused:
-		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called"), Overdue: len(result.Overdue)}
+		return &RefusedError{Doing: "make a plain volume: CreateVolume " + cmp.Or(answer, "was not called"), Overdue: f.Overdue}
 	}
 	return nil
 }
@@ -388,7 +388,11 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 		}
 		return nil
 	}
-	return scenario.Run(ctx, s, options)
+	result, err := scenario.Run(ctx, s, options)
+	if result != nil {
+		f.Overdue += len(result.Overdue)
+	}
+	return result, err
 }
 
 // RefusedError says that a driver runs but cannot be checked.
