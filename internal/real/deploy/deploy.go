@@ -28,18 +28,18 @@ type Driver struct {
 	Index int
 	// CSIDriver is its CSIDriver object; nil for none.
 	CSIDriver *storagev1.CSIDriver
-	// Node and Controller are its plugins; nil for a missing one.
+	// Node and Controller are its plugins; nil if the driver lacks the plugin.
 	Node, Controller *Program
 	// Backend is the driver's storage system, in a container that outlives the controller plugin in
 	// its pod; nil if there is none.
 	Backend *Program
-	// Sidecars are the programs beside the controller plugin: csi-provisioner.
+	// Sidecars are the programs that run beside the controller plugin, such as csi-provisioner.
 	Sidecars []string
-	// Flags are flags of sidecars that differ from the defaults, by sidecar.
+	// Flags are the flags that differ from their defaults, by sidecar.
 	Flags map[string][]string
-	// Down are the nodes on which its plugin is not running until it is started there.
+	// Down lists the nodes on which the plugin does not run until a step starts it.
 	Down []string
-	// Later omits the driver until it is installed.
+	// Later means that a step installs the driver during the run.
 	Later bool
 	// Keeper runs the registrar as a child of csisim, so that it can be stopped and started
 	// separately; nil if the scenario does not stop it.
@@ -88,8 +88,8 @@ type Options struct {
 	Scope Scope
 	// Images replace the pinned images of sidecars, by name.
 	Images map[string]string
-	// Proxy puts a recording proxy in front of every plugin, with this bearer token for its
-	// clients. The images must contain the program /csisim. Default: none.
+	// Proxy is the bearer token of recording proxies. If it is set, a proxy runs in front of every
+	// plugin. The images must contain the program /csisim. Default: none.
 	Proxy string
 	// Run is a label of the run's pods. Default: none.
 	Run string
@@ -100,7 +100,7 @@ type Options struct {
 
 // Names and labels.
 const (
-	// Namespace is the default.
+	// Namespace is the default of Options.Namespace.
 	Namespace = "csisim-system"
 	// ManagedBy and By label all objects of csisim.
 	ManagedBy = "app.kubernetes.io/managed-by"
@@ -110,7 +110,7 @@ const (
 	PartLabel   = "csisim.dev/part"
 	// RunLabel is on the pods of a run, because pods of an earlier run may still exist.
 	RunLabel = "csisim.dev/run"
-	// TokenVariable is the environment variable of a proxy's container with the token.
+	// TokenVariable is the environment variable that holds the token in a proxy's container.
 	TokenVariable = "CSISIM_TOKEN"
 	// ProxyPort is the port of a pod's proxy.
 	ProxyPort = 9808
@@ -160,8 +160,8 @@ func Manifests(d Driver, o Options) []runtime.Object {
 	return all
 }
 
-// Records returns the directory of a node with the records of a driver's proxy; part is node or
-// controller.
+// Records returns the directory on a node that holds the records of a driver's proxy; part is node
+// or controller.
 func Records(driver, part string) string { return State + "/records/" + Slug(driver) + "-" + part }
 
 type maker struct {
@@ -190,12 +190,12 @@ func (m maker) ofRun(labels map[string]string) map[string]string {
 	return labels
 }
 
-// shared is the directory of the sockets of the plugin and of the proxy. state is a directory of
-// the node that outlives its pods.
+// shared is the directory with the sockets of the plugin and the proxy. state is a directory on the
+// node that outlives the pods.
 const (
 	shared   = "/run/csi"
 	upstream = shared + "/driver.sock"
-	// State is the directory of nodes for the drivers' state.
+	// State is the directory on nodes that holds the drivers' state.
 	State = "/var/lib/csisim"
 )
 
@@ -335,7 +335,7 @@ func (m maker) avoided() (all []corev1.NodeSelectorRequirement) {
 // AwayPrefix begins the names of labels that keep drivers off a node.
 const AwayPrefix = "away.csisim.dev/"
 
-// AwayLabel keeps a driver's plugin off a node that has it.
+// AwayLabel returns the node label that keeps a driver's plugin off a node.
 func AwayLabel(driver string) string { return AwayPrefix + Slug(driver) }
 
 // plugin returns the container of a plugin: the driver's program, or the proxy that starts it and

@@ -41,8 +41,8 @@ func TestManifestsEqualTheGoldenFiles(t *testing.T) {
 	}
 }
 
-// A registrar that a run ends and starts is a child of csisim. An init container copies csisim to a
-// shared directory, with the libraries that the registrar's image lacks.
+// If a run stops and starts a registrar, the registrar is a child of csisim. An init container
+// copies csisim to a shared directory, with the libraries that the registrar's image lacks.
 func TestAKeptRegistrarIsAChildOfCsisim(t *testing.T) {
 	o := deploy.Options{Proxy: "secret", Run: "1f2e", ControlPlane: true}
 	d := driver(o)
@@ -50,8 +50,8 @@ func TestAKeptRegistrarIsAChildOfCsisim(t *testing.T) {
 	taken(t, "kept-registrar", deploy.Manifests(d, o))
 }
 
-// The kinds of snapshots are installed with their controller, which runs on the control plane's
-// node if drivers do. Their definitions are valid.
+// The snapshot kinds are installed with their controller. It runs on the control plane's node if
+// the controller plugins run there. Their definitions are valid.
 func TestTheKindsOfSnapshotsComeWithTheirController(t *testing.T) {
 	taken(t, "snapshots", deploy.SnapshotKinds(deploy.Options{ControlPlane: true}))
 }

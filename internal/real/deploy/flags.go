@@ -9,10 +9,12 @@ import (
 	"time"
 )
 
-// flagName matches the name of the real program's flag, at the begin of a field's documentation.
+// flagName matches the name of the real program's flag, at the beginning of a field's
+// documentation.
 var flagName = regexp.MustCompile(`^--[a-z0-9-]+`)
 
-// gateName matches the name of a feature gate of the real program, likewise.
+// gateName matches the name of the real program's feature gate, also at the beginning of a field's
+// documentation.
 var gateName = regexp.MustCompile(`^The feature gate ([A-Za-z]+)`)
 
 // gatesFlag sets feature gates, as A=true,B=false.
@@ -69,7 +71,8 @@ func SetFlags(options any, flags map[string]string) (unknown []string, err error
 	return unknown, err
 }
 
-// setGates sets the options that are feature gates and reports whether all gates are.
+// setGates sets the options for the feature gates in text, and reports whether every gate has an
+// option.
 func setGates(options any, text string) (all bool, err error) {
 	given := map[string]string{}
 	for gate := range strings.SplitSeq(text, ",") {
@@ -85,8 +88,8 @@ func setGates(options any, text string) (all bool, err error) {
 	return len(given) == 0, err
 }
 
-// each visits the fields of options that are named at the beginning of their documentation, in the
-// way of flags.
+// each visits the fields of options with a documentation that matches named, under the name in the
+// match.
 func each(v reflect.Value, named *regexp.Regexp, visit func(name string, value reflect.Value)) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()

@@ -57,7 +57,7 @@ func (o *Own) HasNode() bool {
 	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.part("node") != nil })
 }
 
-// OnEveryNode reports whether it does on every node.
+// OnEveryNode reports whether a plugin of the driver registers on every node.
 func (o *Own) OnEveryNode() bool {
 	return slices.ContainsFunc(o.pods, func(p pluginPods) bool { return p.kind == "DaemonSet" && p.part("node") != nil })
 }
@@ -80,8 +80,8 @@ func (o *Own) Sidecars() (names []string) {
 	return slices.Compact(names)
 }
 
-// Flags returns the flags of a sidecar by name, --timeout, except those that every deployment must
-// set.
+// Flags returns the flags of a sidecar by name, such as --timeout. It omits the flags that every
+// deployment must set.
 func (o *Own) Flags(sidecar string) map[string]string {
 	for _, p := range o.pods {
 		for _, s := range p.sidecars {

@@ -43,9 +43,10 @@ const (
 )
 
 // proxied returns the template of a workload's pods with proxies between the driver and its
-// callers. The driver and each sidecar get separate directories at the path of the shared directory
-// with the driver's socket. The proxy has all of them. Their commands stay unchanged. The pod
-// shares its process namespace, so that the proxy can end the driver.
+// callers. Without proxies, the driver and its sidecars share the directory with the driver's
+// socket. With proxies, each of them gets a separate directory at the same path, so their commands
+// stay unchanged. The proxy mounts all of these directories. The pod shares its process namespace,
+// so that the proxy can end the driver.
 func (m maker) proxied(p pluginPods) corev1.PodTemplateSpec {
 	template := *p.template.DeepCopy()
 	spec := &template.Spec
@@ -135,7 +136,7 @@ const registrarImage = "node-driver-registrar"
 func setTemplate(u *unstructured.Unstructured, template corev1.PodTemplateSpec) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&template)
 	if err != nil {
-		panic(err) // it was read from such fields
+		panic(err) // the template was read from such fields
 	}
 	dropEmpty(fields)
 	spec := u.Object["spec"].(map[string]any) // it has a template

@@ -62,7 +62,7 @@ func TestProxiesArePutIntoTheDriversOwnPods(t *testing.T) {
 }
 
 // Pods of two drivers may share their node's network.
-func TestTheProxiesOfTwoDriversHavePortsOfTheirOwn(t *testing.T) {
+func TestTheProxiesOfTwoDriversHaveSeparatePorts(t *testing.T) {
 	seen := map[int]bool{}
 	for i := range 3 {
 		for _, part := range []string{"node", "controller"} {

@@ -13,7 +13,7 @@ type Scope string
 // NewScope returns the scope of the n-th run of a command, with some digits of a random hexadecimal
 // text.
 func NewScope(text string, n int) Scope {
-	const digits, base = "ghijklmnopqrstuv", 16 // uids never contain them
+	const digits, base = "ghijklmnopqrstuv", 16 // UIDs never contain these digits
 	return Scope("-z" + text[:4] + string(digits[n/base%base]) + string(digits[n%base]))
 }
 
@@ -23,7 +23,7 @@ var Renamable = []string{
 	"volumesnapshotclasses", "volumesnapshotcontents",
 }
 
-// kept are the namespaces of every cluster.
+// kept are the namespaces that every cluster has, and that are not renamed.
 var kept = []string{"", "kube-system", "kube-public", "kube-node-lease"}
 
 // Name returns a name in the cluster.

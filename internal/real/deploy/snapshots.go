@@ -44,7 +44,8 @@ func ofSnapshots(namespace string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: SnapshotController, Namespace: namespace, Labels: map[string]string{ManagedBy: By, DriverLabel: SnapshotController}}
 }
 
-// snapshotController has a label like the static pods of the control plane.
+// snapshotController returns the Deployment of snapshot-controller. Its pods have the same kind of
+// label as the static pods of the control plane.
 func snapshotController(o Options) *appsv1.Deployment {
 	one, labels := int32(1), map[string]string{"component": SnapshotController}
 	spec := corev1.PodSpec{

@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// schemaOf returns the schema of a Go type of the API: its fields with their types, those without
-// omitempty required.
+// schemaOf returns the schema of a Go type of the API: its fields with their types. Fields without
+// omitempty are required.
 func schemaOf(value any) apiextensionsv1.JSONSchemaProps { return schemaOfType(reflect.TypeOf(value)) }
 
 func schemaOfType(t reflect.Type) apiextensionsv1.JSONSchemaProps {

@@ -140,7 +140,7 @@ const (
 	// takenTime bounds the time until kind reports that another cluster has the name. Until then,
 	// nodes with that name may belong to another command.
 	takenTime = 2 * time.Second
-	// deleteAgain is the interval of deleting nodes that kind continues to make.
+	// deleteAgain is the interval of deleting nodes while kind continues to create them.
 	deleteAgain = time.Second
 )
 

@@ -206,7 +206,7 @@ func TestAPanicOfKindIsAnError(t *testing.T) {
 	assert.ErrorContains(t, err, "its nodes did not come up")
 }
 
-// A node that cannot be started is an error with the engine's message, and so is a missing one.
+// If a node cannot be started or is missing, the error contains the engine's message.
 func TestANodeThatCannotBeStartedIsAnError(t *testing.T) {
 	orders := enginetest.Docker(t, "start", DefaultName)
 	_ = exec.Command("docker", "run", "a node").Run()

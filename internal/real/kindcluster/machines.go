@@ -36,7 +36,7 @@ func (c *Cluster) wake() error {
 		if err != nil {
 			return &sim.EnvironmentError{Doing: "look at node " + n.String(), Err: err}
 		}
-		if strings.TrimSpace(string(running)) == "false" { // its kubelet starts with it
+		if strings.TrimSpace(string(running)) == "false" { // the kubelet starts with its node
 			if out, err := exec.Command(c.engine, "start", n.String()).CombinedOutput(); err != nil {
 				return &sim.EnvironmentError{Doing: "start node " + n.String(), Err: fmt.Errorf("%w: %s", err, lastLine(string(out)))}
 			}
@@ -127,7 +127,7 @@ func (c *Cluster) RunOnAll(ctx context.Context, command ...string) error {
 // PowerOff kills a node's container with all of its processes.
 func (c *Cluster) PowerOff(ctx context.Context, name string) error { return c.order(ctx, name, "kill") }
 
-// PowerOn starts it again.
+// PowerOn starts a node's container again.
 func (c *Cluster) PowerOn(ctx context.Context, name string) error { return c.order(ctx, name, "start") }
 
 // orderTime limits an order to the engine.

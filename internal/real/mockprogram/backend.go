@@ -1,6 +1,6 @@
-// Package mockprogram serves the reference driver in memory by programs of a real cluster. Its
-// backend is one process, which outlives the plugins. They forward their calls to it, and it sends
-// mounts to the plugin on the node.
+// Package mockprogram runs the in-memory reference driver as programs on a real cluster. Its
+// backend is one process, which outlives the plugins. The plugins forward their calls to the
+// backend, and the backend sends its mounts to the plugin on the node.
 package mockprogram
 
 import (
@@ -51,7 +51,7 @@ type Backend struct {
 	mu      sync.Mutex
 	nodes   map[string]*mock.Node  // by node id and address of the node
 	changed map[string]changedNode // by the node id at the start
-	start   string                 // of the controller plugin; empty before the first
+	start   string                 // of the controller plugin; empty before its first call
 }
 
 // Serve serves until ctx ends.

@@ -129,7 +129,7 @@ func (m *mounts) obey(o order) (string, error) {
 	return "", fmt.Errorf("the mock driver has no %s on a real node", o.Do)
 }
 
-// device shows a volume's block device at a file, which it creates.
+// device creates a file, and mounts a volume's block device there.
 func (m *mounts) device(o order) error {
 	device, err := m.devices.of(path.Join(m.volumes, o.Source+".img"))
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// flagsOf returns the flags of a driver's sidecars that the scenario sets, by sidecar. Their
-// documentation begins with the name of the real program's flag.
+// flagsOf returns the flags of a driver's sidecars that the scenario sets, by sidecar. The
+// documentation of such an option begins with the name of the real program's flag.
 func flagsOf(i installed) map[string][]string {
 	all := map[string][]string{}
 	options := i.Driver.Sidecars

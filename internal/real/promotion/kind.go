@@ -98,7 +98,7 @@ func kindOptions(subjects []Subject, t TargetOptions) (o kindcluster.Options, er
 		}
 	}
 	if first != nil {
-		o.Nodes = first.Nodes // its workers are in their order
+		o.Nodes = first.Nodes // the workers of kind's configuration have this order
 	}
 	for _, name := range nodesOf(subjects) {
 		if !slices.Contains(o.Nodes, name) {

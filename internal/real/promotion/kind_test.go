@@ -22,8 +22,8 @@ import (
 // plainSubject has no drivers.
 var plainSubject = Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b"}, Options: func(ctx context.Context) sim.Options { return sim.Options{Context: ctx} }}
 
-// One cluster serves all files. They agree on its version and its configuration, and it has the
-// nodes of all of them.
+// One cluster serves all files and has the nodes of all files. The files agree on the cluster's
+// version and configuration.
 func TestOneClusterServesSeveralFiles(t *testing.T) {
 	old := Subject{Name: "old.yaml", Kubernetes: 34, Nodes: []string{"node-a", "node-b"}}
 	plain := Subject{Name: "plain.yaml", Nodes: []string{"node-a", "node-b", "node-c"}}

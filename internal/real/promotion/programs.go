@@ -21,10 +21,10 @@ import (
 // mockPort is the port of the backend of the reference driver in memory, for nodes.
 const mockPort = 9809
 
-// mockOrders is the port on which it receives orders from a run.
+// mockOrders is the port on which this backend receives orders from a run.
 const mockOrders = 9810
 
-// nodeName is the name of a pod's node in a command.
+// nodeName stands for the name of the pod's node in a container's command.
 const nodeName = "$(NODE_NAME)"
 
 // addMock adds the programs of the reference driver in memory.
@@ -119,7 +119,7 @@ func container(i installed, command []string, mode, slug string, o deploy.Option
 func fill(text string, fields program.Fields) (string, error) {
 	parsed, err := template.New("").Parse(text)
 	if err != nil {
-		return "", err // found when the scenario was read
+		return "", err // reading the scenario has already reported this
 	}
 	var out bytes.Buffer
 	err = parsed.Execute(&out, fields)

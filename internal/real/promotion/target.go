@@ -69,7 +69,7 @@ type Target struct {
 	token       string
 	deployments map[string]*Deployment  // by subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
-	scopes      map[string]deploy.Scope // by subject; empty for one that has the names of its file
+	scopes      map[string]deploy.Scope // by subject; empty if the subject keeps the names of its file
 	provided    map[string]bool         // images that were loaded later
 	turns       *turns
 }
@@ -261,7 +261,7 @@ func (t *Target) write(archive string, images []image.Image) error {
 	return nil
 }
 
-// unique returns the images, except those that have only names of earlier images.
+// unique removes the names that earlier images have, and then the images without a name.
 func unique(images []image.Image) (all []image.Image) {
 	seen := map[string]bool{}
 	for _, i := range images {

@@ -109,8 +109,8 @@ func typesOf(fullMethod string) (request, answer protoreflect.MessageType, err e
 // patient is the timeout of a call without a deadline.
 const patient = 24 * time.Hour
 
-// slack bounds by how much a caller may notice its expired deadline, and cancel the call, before
-// the proxy does.
+// slack bounds how much earlier than the proxy a caller may notice its expired deadline and cancel
+// the call.
 const slack = 100 * time.Millisecond
 
 // pass makes a call as a process of the kernel, which ends when its caller disconnects.

@@ -208,7 +208,8 @@ func TestLargeMessagesPassThrough(t *testing.T) {
 	}
 }
 
-// parrot is an unknown method for the proxy. It answers each message by sending the message twice.
+// parrot implements a method that the proxy does not know. It answers each message by sending the
+// message twice.
 func parrot(_ any, stream grpc.ServerStream) error {
 	for {
 		said := &wrapperspb.StringValue{}

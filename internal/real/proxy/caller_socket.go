@@ -35,7 +35,7 @@ func (s *callerSocket) open() error {
 	if err != nil {
 		return fmt.Errorf("listen for %s at %s: %w", s.caller, s.path, err)
 	}
-	listener.(*net.UnixListener).SetUnlinkOnClose(false) // shut does, or a dead driver's stays
+	listener.(*net.UnixListener).SetUnlinkOnClose(false) // shut removes it, except after a kill
 	server := grpc.NewServer(grpc.UnknownServiceHandler(s.handler))
 	s.server = server
 	go func() {
@@ -46,8 +46,8 @@ func (s *callerSocket) open() error {
 	return nil
 }
 
-// shut closes the connections and refuses new ones. A driver that has ended cleanly removes its
-// socket.
+// shut closes the connections and refuses new ones. It removes the socket if the driver has ended
+// cleanly.
 func (s *callerSocket) shut(remove bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *callerSocket) shut(remove bool) {
 const (
 	// answersGoOut is the time to deliver the answers of calls that failed with the driver.
 	answersGoOut = 50 * time.Millisecond
-	// lookAgain is the interval of checks that the driver serves again.
+	// lookAgain is the interval of checks whether the driver serves again.
 	lookAgain = 20 * time.Millisecond
 )
 

@@ -20,7 +20,7 @@ type KeepOptions struct {
 	Address, Token string
 }
 
-// Keep runs a program until ctx ends: then it gets SIGTERM.
+// Keep runs a program until ctx ends, and then sends it SIGTERM.
 func Keep(ctx context.Context, o KeepOptions) error {
 	listener, err := net.Listen("tcp", o.Address)
 	if err != nil {

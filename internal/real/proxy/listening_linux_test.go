@@ -25,8 +25,8 @@ func init() {
 	}
 }
 
-// The driver in another container is found by its socket and ended. A missing process is not an
-// error when it is stopped, but it is one when it is started.
+// The driver in another container is found by its socket and ended. Stopping a missing process
+// succeeds. Starting it is an error.
 func TestTheProcessThatListensIsEnded(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "csi.sock")
 	driver := listening(socket)

@@ -14,8 +14,8 @@ type life interface {
 	// kill ends it with SIGKILL, stop with SIGTERM. They return when it has exited.
 	kill() error
 	stop() error
-	// start starts it. If another component has to start it and has not done that yet, it returns
-	// an error.
+	// start starts the driver. If another component must start the driver, start returns an error
+	// until the driver serves.
 	start() error
 }
 

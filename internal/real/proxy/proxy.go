@@ -43,7 +43,7 @@ type Options struct {
 	// Listening makes the proxy end the process that listens at Upstream; another component
 	// restarts it.
 	Listening bool
-	// Strict is the wire's option.
+	// Strict is the option Strict of the wire.
 	Strict bool
 }
 

@@ -136,7 +136,7 @@ func wireOf(m proto.Message) []byte {
 	return content
 }
 
-// record is the recorded part of an event in addition to its line.
+// record holds the recorded data of an event that its line lacks.
 type record struct {
 	request, response []byte
 	recordTimes       // since the proxy was started

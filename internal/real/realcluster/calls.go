@@ -29,8 +29,8 @@ import (
 type callLog struct {
 	*Cluster
 	open map[recordKey]*trace.Event
-	seen map[recordKey]bool // records that are complete
-	from map[place]bool     // that are being read
+	seen map[recordKey]bool // complete records
+	from map[place]bool     // proxies with records that are being read
 
 	mu   sync.Mutex
 	read map[place]int // lines of each proxy that have arrived

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// A fault's proxy that cuts the power of its own node ends with it. The power still returns at the
-// time in the fault.
+// A proxy that cuts the power of its own node for a fault ends with the node. The power still
+// returns at the time in the fault.
 func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	const off, on = "node-a: power off", "node-a: power on"
 	c, machines := withPods(t)
@@ -38,8 +38,8 @@ func TestThePowerOfANodeReturnsAfterAFault(t *testing.T) {
 	assert.Equal(t, []string{off, on, off, on, off}, machines.ran)
 }
 
-// When a node loses its power, its calls in progress have ended. The cluster settles without their
-// answers, which may be recorded, and read after the power returns.
+// The calls in progress on a node end with the node's power. The cluster settles without their
+// answers. An answer that was recorded but is read later changes nothing.
 func TestCallsUnderWayEndWithTheNodesPower(t *testing.T) {
 	c, _ := withPods(t)
 	c.calls = newCallLog(c)

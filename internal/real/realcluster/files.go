@@ -156,7 +156,7 @@ func isBelow(name string, mounts map[string]machine.Mount) bool {
 var fileTypes = map[string]fs.FileMode{"d": fs.ModeDir, "l": fs.ModeSymlink, "s": fs.ModeSocket, "b": fs.ModeDevice, "c": fs.ModeDevice | fs.ModeCharDevice, "p": fs.ModeNamedPipe}
 
 func modeOf(kind, octal string) fs.FileMode {
-	bits, _ := strconv.ParseUint(octal, 8, 32) // find prints it
+	bits, _ := strconv.ParseUint(octal, 8, 32) // find printed the number
 	mode := fs.FileMode(bits&0o777) | fileTypes[kind]
 	if bits&0o2000 != 0 {
 		mode |= fs.ModeSetgid

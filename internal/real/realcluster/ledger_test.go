@@ -88,7 +88,7 @@ func TestLeftoversOnARealNode(t *testing.T) {
 }
 
 // A kubelet creates a staging directory even for a driver that does not stage, and never removes
-// it. The driver's recorded capabilities tell whether it stages.
+// it. The driver's recorded capabilities show whether it stages.
 func TestRecordedCapabilitiesShowWhetherADriverStages(t *testing.T) {
 	c, _ := withPods(t)
 	assert.False(t, c.stagesNot("disk.example.com"), "its capabilities were not requested")

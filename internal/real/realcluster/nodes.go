@@ -154,8 +154,8 @@ func (c *Cluster) restoreNodes(ctx context.Context) (err error) {
 	return err
 }
 
-// lacksLabels reports whether a node has lost labels of the scenario, because a starting kubelet
-// removes zone labels.
+// lacksLabels reports whether a node has lost labels of the scenario. A starting kubelet removes
+// zone labels.
 func (c *Cluster) lacksLabels(node *corev1.Node) bool {
 	for label, value := range c.options.NodeLabels[node.Name] { // any
 		if node.Labels[label] != value {

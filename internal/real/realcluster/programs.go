@@ -91,8 +91,8 @@ func (c *Cluster) Start(component sim.Component) error {
 	return fmt.Errorf("start %s: %w", component, ErrNotReal)
 }
 
-// order sends an order to the proxies of a plugin. On a booting node they are reachable when their
-// pod has its network again.
+// order sends an order to the proxies of a plugin. On a booting node, the proxies are reachable
+// only after their pod has its network again.
 func (c *Cluster) order(p sim.Plugin, path string) error {
 	return c.reached(p, func() error { return c.orderAtOnce(p, path) })
 }

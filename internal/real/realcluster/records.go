@@ -19,8 +19,9 @@ func (c *Cluster) discardRecords(ctx context.Context) {
 	})
 }
 
-// discardLateRecords deletes, on kind's nodes, records that proxies have written since, or before
-// they began to answer, because a run can end while they start. Their pods are deleted by now.
+// discardLateRecords deletes, on kind's nodes, the records that discardRecords missed: those that
+// proxies wrote later, or before they began to answer, because a run can end while proxies start.
+// The proxies' pods are deleted by now.
 func (c *Cluster) discardLateRecords(ctx context.Context) {
 	if !c.reachesDirectly() {
 		return

@@ -11,8 +11,8 @@ import (
 )
 
 // Docker puts a replacement for docker into PATH as the only program. It records its calls. It
-// lists clusters with these names, and lists a node of a cluster after an order to run it. The
-// order that begins with fails is an error.
+// lists clusters with these names, and lists a node of a cluster after an order to run the node. An
+// order with the prefix fails returns an error.
 func Docker(t *testing.T, fails string, clusters ...string) (orders func() []string) {
 	t.Helper()
 	dir := t.TempDir()
