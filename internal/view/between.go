@@ -12,13 +12,13 @@ import (
 // the changes that caches have not received yet. A page replays them from a checkpoint. A
 // checkpoint is written when the states since the last one are longer than the checkpoint itself.
 type between struct {
-	any    bool // of this trace
-	began  bool // of this chunk
+	any    bool // this trace has states
+	began  bool // this chunk has states
 	waits  map[string]wait
-	size   int // of the present state
+	size   int // of the current state, in bytes
 	since  int // bytes written since the checkpoint
 	from   int // the chunk of the checkpoint
-	chunks int // that have ended
+	chunks int // number of ended chunks
 }
 
 // wait is the reason why a process waits, since a time in ms.

@@ -15,8 +15,8 @@ type Chunk struct {
 	// Columns is the JSON of the names that the chunk adds, preceded by its length, and then the
 	// columns, one after the other. Each column has a varint for every event.
 	Columns string `json:"columns"`
-	// Details has two lines for every event: the line of the trace, and its words. They follow a
-	// line with the sets of rules that calls kept.
+	// Details has two lines for every event: the line of the trace, and its words. The first line
+	// has the sets of rules that calls kept.
 	Details string `json:"details"`
 	// Between has a line for every state between the events; it is empty if there are none.
 	Between string `json:"between,omitempty"`
@@ -56,7 +56,7 @@ type row struct {
 	took         int64 // ms
 	flags        int
 	first        int // the distance to the first attempt, in events
-	state, info  int // of an object: one word, and a few
+	state, info  int // of an object, in one word and in more words
 	stateTone    int
 }
 

@@ -14,7 +14,7 @@ import (
 
 // facts hold the data of a line that columns show and that depend only on the line.
 type facts struct {
-	// Line parses only two structured fields: the request of a registration, and the patch of a
+	// Line has only two parsed structured fields: the request of a registration, and the patch of a
 	// change, unless all fields of the patch are silent. Parsing the other fields takes long.
 	trace.Line
 	callSubject

@@ -24,8 +24,8 @@ type rules struct {
 
 func newRules() *rules { return &rules{caps: map[string]*contract.Caps{}, sets: newPlaces[string]()} }
 
-// of returns the position of the set of rules that a call kept; 0 if it is unknown. The answer of a
-// fault is not the driver's.
+// of returns the position of the set of rules that a call kept; 0 if it is unknown. The answer to a
+// call with a fault does not count, because the driver may not have given it.
 func (r *rules) of(l *trace.Line) int {
 	request, answer := messages(l.M)
 	if request == nil || !fill(request, l.Req) {

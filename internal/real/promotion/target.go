@@ -69,7 +69,7 @@ type Target struct {
 	token       string
 	deployments map[string]*Deployment  // by subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
-	scopes      map[string]deploy.Scope // by subject; empty if the subject keeps the names of its file
+	scopes      map[string]deploy.Scope // by subject; empty for one that keeps its names
 	provided    map[string]bool         // images that were loaded later
 	turns       *turns
 }

@@ -1,5 +1,5 @@
-// Package address is the address plan of a cluster. Services and pods have the subnets of kind.
-// Nodes, which have docker's subnet in kind, and csisim's machine have another one.
+// Package address is the address plan of a cluster. Services and pods have the same subnets as in
+// kind. Nodes and csisim's machine share another subnet; kind's nodes are in docker's.
 package address
 
 import "net/netip"
@@ -17,7 +17,7 @@ var (
 	API = netip.MustParseAddr("10.96.0.1")
 	// DNS is the cluster address of the name server.
 	DNS = netip.MustParseAddr("10.96.0.10")
-	// FirstService is the first that a service gets.
+	// FirstService is the first address for a service.
 	FirstService = netip.MustParseAddr("10.96.0.11")
 	// Host is the machine on which csisim runs. A connection to this address reaches that machine's
 	// loopback.
@@ -26,7 +26,7 @@ var (
 	FirstNode = netip.MustParseAddr("10.245.0.2")
 )
 
-// Domain ends the names of services and pods.
+// Domain is the suffix of the names of services and pods.
 const Domain = "cluster.local"
 
 // MostNodes bounds the nodes that have a subnet for their pods.

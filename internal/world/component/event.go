@@ -62,8 +62,8 @@ func (c *Component) countEvent(source, kind string, about store.Object, eventTyp
 	return created.Count
 }
 
-// again returns the previous message with the same reason if it is equal, to share its memory,
-// because many consecutive pods have the same message.
+// again returns the previous message with the same reason if the texts are equal. Sharing it saves
+// memory, because many consecutive pods have the same message.
 func (w *World) again(reason, message string) string {
 	if known := w.said[reason]; known == message {
 		return known

@@ -15,7 +15,7 @@ const maxRecent = 4096
 // written or looked up. It is in a program's memory, so a restarted program counts from 1 again.
 // (trace m1) There are very many events, so it stores only the necessary fields.
 type eventLog struct {
-	// Indexes of events, by the hash of the identity; nil before the first.
+	// Indexes of events, by the hash of the identity; nil before the first event.
 	places map[eventHash]int32
 	events []logged
 	newest int32
@@ -49,7 +49,7 @@ type eventIdentity struct {
 }
 
 // eventHash is the hash of an identity. Equal hashes within one log are practically impossible,
-// because it holds only a few thousand.
+// because a log holds only a few thousand hashes.
 type eventHash uint64
 
 func (id eventIdentity) hash() eventHash {

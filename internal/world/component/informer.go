@@ -15,7 +15,7 @@ const (
 	// [client-go tools/cache/shared_informer.go syncedPollPeriod]
 	syncPoll  = 100 * time.Millisecond
 	syncPolls = 3
-	// latePolls: a kubelet has listed its pods a second after the start of its informers, or later.
+	// latePolls: a kubelet lists its pods a second or more after the start of its informers.
 	latePolls = 16
 )
 
@@ -60,7 +60,7 @@ func (c *Component) syncTime(of string, polls int) time.Duration {
 }
 
 // AwaitList waits for the first list of an informer that starts after the others of its component.
-// It takes as long as the others did.
+// The list takes as long as the lists of the others.
 func (c *Component) AwaitList(p *kernel.Process) {
 	c.awaitSync(p)
 	p.Sleep(c.sync.took)

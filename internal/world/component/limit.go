@@ -112,8 +112,8 @@ type limit struct {
 	perSecond float64
 	atOnce    int
 	bucket    *rate.Limiter // nil before the first request
-	waiting   int           // events after the last one with a reserved turn
-	sent      time.Time     // when that one is sent
+	waiting   int           // events after the last event with a reserved turn
+	sent      time.Time     // when that event is sent
 }
 
 // request returns how long a request has to wait.

@@ -16,7 +16,7 @@ type Pace struct {
 // SetPace sets the component's pace from now on.
 func (c *Component) SetPace(p *Pace) { c.pace = p }
 
-// walk takes the time of a request.
+// walk lets a process wait for the duration of a request.
 func (p *Pace) walk(process *kernel.Process) {
 	if p != nil && p.Request > 0 {
 		process.WaitUntil("its request to the API server", process.Elapsed()+p.Request, func() bool { return false })

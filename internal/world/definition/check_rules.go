@@ -20,7 +20,7 @@ import (
 const (
 	costLimit      = 10_000_000
 	totalCostLimit = 100_000_000
-	mostNamed      = 4 // expensive rules, when all together are too expensive
+	mostNamed      = 4 // rules in the error if only the sum of costs is too high
 )
 
 // checkRules returns rules that cannot be compiled, and rules that may cost too much.

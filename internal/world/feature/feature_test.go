@@ -16,7 +16,7 @@ func TestGatesAreAsInKubernetesUnlessSwitched(t *testing.T) { // K-CFG-1
 		`there is no feature gate "SelinuxMount" that can be switched; there are CSIVolumeHealth, CrossNamespaceVolumeDataSource, SELinuxMount, VolumeLimitScaling`)
 }
 
-// K-CFG-2: a feature without a gate cannot be disabled, under none of its earlier names.
+// K-CFG-2: a feature without a gate cannot be disabled, not even by one of its earlier names.
 func TestFeaturesThatAreAlwaysOnHaveNoGate(t *testing.T) {
 	for _, gate := range []feature.Gate{
 		"CSIMigration", "CSIMigrationAWS", "CSIMigrationAzureDisk", "CSIMigrationAzureFile", "CSIMigrationGCE", "CSIMigrationPortworx",

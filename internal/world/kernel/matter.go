@@ -12,8 +12,8 @@ type Matter struct {
 	Of string
 	// Parts are the things in that program that the call reads or changes; empty means all.
 	Parts []string
-	// Spent returns how much of the patience the wall time since its last call has used. It is
-	// called repeatedly while the call is in progress. Default: all of it.
+	// Spent returns the part of the patience that is used up by the wall time since the last call
+	// of Spent. It is called repeatedly while the call is in progress. Default: all of that time.
 	Spent func(passed time.Duration) time.Duration
 	// Held reports whether the called program is stopped on purpose, so that the call may wait for
 	// it.

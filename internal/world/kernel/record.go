@@ -60,8 +60,8 @@ func (k *Kernel) record(kind eventKind, n int, words ...string) {
 // Compares reports whether the run is recorded or compared, so that RecordAnswer has an effect.
 func (k *Kernel) Compares() bool { return k.opts.Recorder != nil }
 
-// RecordAnswer records the answer of a program outside to a question. If two runs first differ in
-// the answers to the same question, the simulation is not the cause.
+// RecordAnswer records an outside program's answer to a question. If two runs first differ in the
+// answers to the same question, the simulation is not the cause.
 func (k *Kernel) RecordAnswer(question, answer string) {
 	k.record(eventAnswer, 0, question, ": ", answer)
 }
@@ -70,7 +70,7 @@ func (k *Kernel) RecordAnswer(question, answer string) {
 // If it happens in only one of two runs, the simulation is not the cause of the difference either.
 func (k *Kernel) RecordOutside(what string) { k.record(eventOutside, 0, what) }
 
-// LetClockDecide records that from now on events outside depend on the real clock.
+// LetClockDecide records that outside events depend on the real clock from now on.
 func (k *Kernel) LetClockDecide(why string) {
 	if k.opts.Recorder != nil {
 		k.opts.Recorder.clock = why

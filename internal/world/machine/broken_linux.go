@@ -58,7 +58,7 @@ func (b BrokenMounts) use(n *notification) (call SystemCall, uses bool) {
 	return call, b.holds(n, c.name, call.Path) || b.holds(n, c.name, call.From)
 }
 
-// callsOnFiles are all calls that are seen of a program with SeesLookups.
+// callsOnFiles are all observed calls of a program with SeesLookups.
 var callsOnFiles = slices.Concat(changesOfFiles, usesOfFiles, lookups)
 
 // callOnFiles is the table's entry for a waiting call.

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// A new process holds copies of csisim's open files until it executes its own program. Given that
-// csisim starts programs on other machines, a file that it has written is not busy after the write.
+// A new process holds copies of csisim's open files until it executes its own program. Given csisim
+// starts programs on other machines, when it writes a file, then the file is not busy afterwards.
 func TestStartingProgramsKeepsNoOtherMachineBusy(t *testing.T) {
 	m, other := newNamespace(t), newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

@@ -145,7 +145,8 @@ func (k *console) deliver(stream int, text []byte) {
 	})
 }
 
-// attach connects streams. With last, the program's input ends with that of these streams.
+// attach connects streams. If last is set, the program's input ends when the input of these streams
+// ends.
 func (k *console) attach(s Stdio, last bool) *attachment {
 	a := &attachment{to: [2]io.Writer{s.Out, s.Err}, gone: make(chan struct{})}
 	k.lock.Lock()

@@ -64,7 +64,7 @@ func (r *Root) contain(cmd *exec.Cmd, id *identity, on *ownRoot) error {
 		return err
 	}
 	pid, err := reports.read(cmd.Path)
-	reports.close() // it ends now if it was waiting
+	reports.close() // the program ends now if it was waiting
 	if as == nodeinit.Container {
 		cmd.Process = start.Process
 	} else {

@@ -72,7 +72,7 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 		dirs = append(dirs, real)
 	}
 	d.mu.Lock()
-	for _, dir := range dirs { // each instance of a container has the same
+	for _, dir := range dirs { // each instance of a container has the same directories
 		if !slices.Contains(d.nodePaths, dir) {
 			d.nodePaths = append(d.nodePaths, dir)
 		}

@@ -70,7 +70,7 @@ func (p *Process) Family() (pids []int) {
 	return pids
 }
 
-// descendants returns a process, its children, and theirs.
+// descendants returns a process and all of its descendants.
 func descendants(pid int) []int {
 	pids := []int{pid}
 	for _, child := range startedBy(threadsOf(pid)) {

@@ -25,7 +25,7 @@ type Collector func(set func(name string, value float64, labels ...string))
 // Collect adds a collector.
 func (r *Registry) Collect(c Collector) { r.collectors = append(r.collectors, c) }
 
-// series identifies a value. labels are names and values in turn.
+// series identifies a value. labels alternates names and values.
 type series struct {
 	name   string
 	labels []string
@@ -46,7 +46,7 @@ type histogram struct {
 	sum    float64
 }
 
-// Add raises a counter. labels are names and values in turn.
+// Add raises a counter. labels alternates names and values.
 func (r *Registry) Add(name string, delta float64, labels ...string) {
 	r.sampleOf(name, labels, true).value += delta
 }
@@ -149,7 +149,7 @@ func (h *histogram) lines(id string) []string {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// identity is the metric's text in its line: name{a="1",b="2"}.
+// identity returns the text that identifies the metric in its line: name{a="1",b="2"}.
 func (r *Registry) identity(name string, labels []string) string {
 	r.line = appendIdentity(r.line[:0], name, labels)
 	return string(r.line)

@@ -100,7 +100,7 @@ func againIn(ctx context.Context, sets []set, as *user, reached []string) (code 
 }
 
 func again(names []string, flags uintptr, as *user) *exec.Cmd {
-	// Not by ctx, because a program without a signal handler yet would lose the signal.
+	// ctx does not end the program, because a program without a handler would lose the signal.
 	program := exec.Command("/proc/self/exe", os.Args[1:]...)
 	program.Args[0] = os.Args[0]
 	program.Env = append(os.Environ(), variable+"="+strings.Join(names, ","))
@@ -164,7 +164,7 @@ func runUninterrupted(ctx context.Context, program *exec.Cmd, reached []string) 
 // arrived closes the pipe: this process handles signals.
 func arrived() { _ = unix.Close(listening) }
 
-// exitCode returns it as in a shell: 128 plus the signal.
+// exitCode returns the exit code of a program; like in a shell, 128 plus the signal after a signal.
 func exitCode(state *os.ProcessState) int {
 	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -103,7 +103,7 @@ func program(t *testing.T, what string, nobody bool) *exec.Cmd {
 	return c
 }
 
-// tempDir returns one that all users can reach, unlike t.TempDir.
+// tempDir returns a directory that all users can reach, unlike t.TempDir.
 func tempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "ns")

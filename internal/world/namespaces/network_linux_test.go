@@ -19,7 +19,7 @@ const (
 	hidden    = "NAMESPACES_TEST_HIDDEN"
 )
 
-// options returns those of the program that runs itself again.
+// options returns the Options of the program that runs itself again.
 func options() (o Options) {
 	if named := os.Getenv(addresses); named != "" {
 		o.Network = &Network{Loopback: strings.Split(named, ",")}

@@ -38,7 +38,7 @@ const (
 	Executing
 )
 
-// ContainerUser is the user of a container's program, with its missing privileges.
+// ContainerUser is the user of a container's program, and the privileges that it lacks.
 type ContainerUser struct {
 	UID, GID uint32
 	Groups   []uint32

@@ -14,7 +14,7 @@ func (s Set[K]) Has(member K) bool {
 	return ok
 }
 
-// With is the set and a member.
+// With returns the set with an additional member.
 func (s Set[K]) With(member K) Set[K] {
 	at, ok := slices.BinarySearch(s, member)
 	if ok {
@@ -23,7 +23,7 @@ func (s Set[K]) With(member K) Set[K] {
 	return slices.Insert(s, at, member)
 }
 
-// Without is the set without a member. The old set must not be used any more.
+// Without returns the set without a member. The old set must not be used any more.
 func (s Set[K]) Without(member K) Set[K] {
 	at, ok := slices.BinarySearch(s, member)
 	if !ok {

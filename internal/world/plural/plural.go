@@ -3,7 +3,7 @@ package plural
 
 import "fmt"
 
-// Of is "1 call", "2 calls".
+// Of returns a number with its noun: "1 call", "2 calls".
 func Of(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -15,12 +15,13 @@ const (
 	AttachedAtError
 	// DeletedAtError: csi-provisioner removes a PersistentVolume although DeleteVolume failed.
 	DeletedAtError
-	// SnapshotDeletedAtError: csi-snapshotter lets a content go although DeleteSnapshot failed.
+	// SnapshotDeletedAtError: csi-snapshotter removes its finalizer from a content although
+	// DeleteSnapshot failed.
 	SnapshotDeletedAtError
-	// UnpublishedAtError: the kubelet takes a volume for unpublished although NodeUnpublishVolume
+	// UnpublishedAtError: the kubelet treats a volume as unpublished although NodeUnpublishVolume
 	// failed.
 	UnpublishedAtError
-	// UnstagedAtError: the kubelet takes a volume for unstaged although NodeUnstageVolume failed.
+	// UnstagedAtError: the kubelet treats a volume as unstaged although NodeUnstageVolume failed.
 	UnstagedAtError
 	// NotReconstructed: a restarted kubelet does not look for its previously mounted volumes.
 	NotReconstructed
@@ -29,7 +30,7 @@ const (
 	// MountedWhileUnstaged: the kubelet publishes a volume for a pod while it is still unstaging
 	// the volume after the previous pod.
 	MountedWhileUnstaged
-	// AttachedFromOldView: an attach/detach controller that restarts takes no volume for attached.
+	// AttachedFromOldView: a restarted attach/detach controller treats no volume as attached.
 	AttachedFromOldView
 	// DetachedBeforeEnd: csi-attacher removes its finalizer from an attachment before it calls
 	// ControllerUnpublishVolume.

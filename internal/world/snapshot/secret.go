@@ -81,7 +81,7 @@ func resolve(template string, tokens map[string]string, what string, mistakes fu
 	return "", fmt.Errorf("%q resolved to %q which is not a valid %s name", template, value, what)
 }
 
-// DriverParameters are the parameters of a class that the driver is given. C-SNAP-34
+// DriverParameters returns the parameters of a class that are passed to the driver. C-SNAP-34
 func DriverParameters(parameters map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(parameters)) {

@@ -13,7 +13,7 @@ type Shared struct {
 	sizes map[size]any // maps of one size
 }
 
-// maxShared bounds the different maps that are kept before sharing starts from the beginning.
+// maxShared bounds the kept maps. When it is reached, all are dropped.
 const maxShared = 4096
 
 // size is a list of one resource.

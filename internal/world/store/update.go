@@ -285,7 +285,7 @@ func (r *Resource) checkMetadata(obj, old Object) (m metadata) {
 	}
 	names := r.checkFinalizers(obj)
 	if len(m.changed) == 0 && haveDomains(obj.GetFinalizers(), old.GetFinalizers()) {
-		m.changed, m.whole = names, names // all else is valid
+		m.changed, m.whole = names, names // the rest is valid
 		return m
 	}
 	m.common = append(validation.ValidateObjectMetaAccessor(obj, r.Namespaced, objectname.PathSegment, metadataPath), m.changed...)
@@ -355,7 +355,7 @@ func sameMetadata(obj, old Object) bool {
 		maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) && sameButNames(obj, old)
 }
 
-// sameButNames is the same without finalizers, labels and annotations.
+// sameButNames is sameMetadata without finalizers, labels and annotations.
 func sameButNames(obj, old Object) bool {
 	return obj.GetName() == old.GetName() &&
 		obj.GetNamespace() == old.GetNamespace() &&

@@ -10,7 +10,7 @@ func Create[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.CreateObject(resourceFor[T](), obj))
 }
 
-// Adopt is Create for an object of which it takes ownership. The object becomes the stored one.
+// Adopt is Create, but it takes ownership of obj, which becomes the stored object.
 func Adopt[T Object](s *Store, obj T) (T, error) {
 	return as[T](s.create(resourceFor[T](), obj))
 }

@@ -77,8 +77,8 @@ func (r *Recorder) Note(node, format string, args ...any) {
 	r.Add(Entry{Kind: FaultFired, Node: node, Message: fmt.Sprintf(format, args...)})
 }
 
-// sited returns the event of an entry, without exchange and diff. The first few events have sites
-// of their own.
+// sited returns the event of an entry, without exchange and diff. The first few events have
+// separate sites.
 func (r *Recorder) sited(e *Entry) *Event {
 	var event *Event
 	if r.areFew() {
@@ -269,7 +269,7 @@ func (r *Recorder) forget(sort *passing, limit int) {
 
 func (r *Recorder) closeHoles() {
 	kept, sorts := r.events[:0], [...]*passing{&r.changes, &r.choices, &r.calls}
-	var before [len(sorts)]int // the holes before the oldest event of each
+	var before [len(sorts)]int // the holes before the oldest event of each sort
 	for i, e := range r.events {
 		if e != nil {
 			kept = append(kept, e)

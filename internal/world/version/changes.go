@@ -20,7 +20,7 @@ const (
 	ServiceAccountTokens Change = "Service account tokens"
 	// JobTTL: jobs can be deleted some time after they have finished.
 	JobTTL Change = "TTL of finished jobs"
-	// MountGroup: a driver that can applies the fsGroup itself.
+	// MountGroup: a driver with this capability applies the fsGroup itself.
 	MountGroup Change = "VOLUME_MOUNT_GROUP"
 	// StagingByHandle: the staging path is made of the driver and the volume's handle.
 	StagingByHandle Change = "Staging path"
@@ -32,7 +32,7 @@ const (
 	DataSourceRef Change = "Data sources of other kinds"
 	// OutOfService: volumes are detached at once from a node with the taint out-of-service.
 	OutOfService Change = "Out-of-service taint"
-	// NewestDefaultClass: of several default classes the newest counts.
+	// NewestDefaultClass: if there are several default classes, the newest counts.
 	NewestDefaultClass Change = "Several default classes"
 	// LateDefaultClass: a claim without a class gets the default class as soon as there is one.
 	LateDefaultClass Change = "Claims without a class"
@@ -54,7 +54,7 @@ const (
 	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"
 	// OncePodFSGroup: the files of ReadWriteOncePod volumes change their group by default.
 	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
-	// SmallerExpansion: a claim with an expansion that fails can ask for less.
+	// SmallerExpansion: after a failed expansion, a claim can request a smaller size.
 	SmallerExpansion Change = "Recovery from failed expansions"
 	// PodsBeforeContent: the pods of a deleted namespace are deleted before its other objects.
 	PodsBeforeContent Change = "Order in which namespaces are emptied"

@@ -66,8 +66,8 @@ func (v Version) Minor() int {
 	return int(v)
 }
 
-// Release is the version with its patch, in the form that components report. Only the newest is
-// after a certain patch release.
+// Release is the version with its patch, in the form that components report. Only the newest
+// version follows a certain patch release; all others have patch 0.
 func (v Version) Release() string {
 	if v.Minor() == int(Newest) {
 		return "v1.36.3"

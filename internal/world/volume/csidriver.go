@@ -15,7 +15,7 @@ func CSIDriver(c *component.Component, driver string) (*storagev1.CSIDriver, boo
 	return csiDriverIn(c.Cache, c.Version, c.Legacy, driver)
 }
 
-// csiDriverIn returns the object in the view of a program of a version.
+// csiDriverIn returns the object without fields that are newer than a version.
 func csiDriverIn(r store.Reader, v version.Version, o legacy.Options, driver string) (*storagev1.CSIDriver, bool) {
 	key := store.Key{Name: driver}
 	if !v.Has(version.CSINode) {

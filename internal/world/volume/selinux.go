@@ -39,7 +39,7 @@ func SELinuxLabels(pod *corev1.Pod, volumeName string, labelOf func(*corev1.SELi
 	return slices.Compact(found)
 }
 
-// selinuxOptions returns a container's own, otherwise the pod's.
+// selinuxOptions returns the options of a container; if it has none, those of its pod.
 func selinuxOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.SELinuxOptions {
 	switch {
 	case security != nil && security.SELinuxOptions != nil:

@@ -54,7 +54,7 @@ func startRun(t *testing.T, parent string) (run *exec.Cmd, dir string, program i
 	require.NoError(t, err)
 	require.NoError(t, run.Start())
 	t.Cleanup(func() {
-		_ = run.Process.Kill() // most tests have done so
+		_ = run.Process.Kill() // most tests have already killed it
 		_ = run.Wait()
 		_, err := workdir.Clean(parent)
 		assert.NoError(t, err)

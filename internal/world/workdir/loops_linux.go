@@ -42,7 +42,7 @@ func attachedLoops() ([]string, error) {
 	return names, nil
 }
 
-// backingFile returns the path that has the kernel's path of a loop device's file.
+// backingFile returns the file in which the kernel shows the path of a loop device's image.
 func backingFile(name string) string { return filepath.Join(loopDevices, name, "loop/backing_file") }
 
 // backingOf returns the kernel's path of a loop device's file, for people and programs; empty if it

@@ -24,7 +24,7 @@ const (
 	freedTrace  = "freed %s %d %d" // the same device, when it was detached
 	memoryTrace = "memory %d"      // a file system in memory
 	goneTrace   = "gone %d"        // an entry that no longer belongs to the run
-	runsTrace   = "runs %d"        // one with the directories of runs
+	runsTrace   = "runs %d"        // a file system with the directories of runs
 )
 
 // deleted is appended by the kernel to the path of a removed file.

@@ -32,7 +32,7 @@ func unmount(target string) error {
 		err = unix.Unmount(target, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
 	}
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
-		return nil // it ended with another one that was detached before
+		return nil // it ended with a mount that was detached before
 	}
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", target, err)

@@ -13,8 +13,8 @@ import (
 )
 
 // register is a directory of the machine with a file for each run that has loop devices. It serves
-// Clean if the directory of a killed run was removed by hand. Its files end with the loop devices
-// when the machine boots.
+// Clean if the directory of a killed run was removed by hand. A reboot removes its files together
+// with the loop devices.
 const register = "/run/csisim"
 
 // registered is a line of such a file: the device, the file system and inode of its file, and the

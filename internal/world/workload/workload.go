@@ -59,7 +59,7 @@ func Owner(of store.Object, kind string) (key store.Key, uid types.UID, ok bool)
 	return store.Key{Namespace: of.GetNamespace(), Name: owner.Name}, owner.UID, true
 }
 
-// Hash is a short name for a pod template: another one for another template.
+// Hash returns a short name for a pod template. Different templates have different names.
 func Hash(template *corev1.PodTemplateSpec) string {
 	text, err := json.Marshal(template)
 	if err != nil {
@@ -70,7 +70,7 @@ func Hash(template *corev1.PodTemplateSpec) string {
 	return rand.SafeEncodeString(fmt.Sprint(hash.Sum32()))
 }
 
-// Pod is a new pod of an owner, after a template.
+// Pod returns a new pod of an owner, made from a template.
 func Pod(owner store.Object, kind schema.GroupVersionKind, template *corev1.PodTemplateSpec) *corev1.Pod {
 	t := template.DeepCopy()
 	return &corev1.Pod{

@@ -31,7 +31,7 @@ type Options struct {
 // Default is client-go's default controller rate limiter. C-GEN-1
 var Default = Options{Workers: 1, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, RetriesPerSecond: 10, Burst: 100}
 
-// Workers is Default with so many workers.
+// Workers returns Default with n workers.
 func Workers(n int) Options {
 	o := Default
 	o.Workers = n

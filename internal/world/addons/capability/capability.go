@@ -45,7 +45,7 @@ func Named(name string) *identity.Capability {
 	return c
 }
 
-// kindOf is the field of a group's message that determines the capability in the group.
+// kindOf returns the field of a group's message that names the capability in the group.
 func kindOf(group protoreflect.FieldDescriptor) protoreflect.FieldDescriptor {
 	return group.Message().Fields().ByName("type")
 }

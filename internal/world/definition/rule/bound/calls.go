@@ -51,7 +51,7 @@ func (c boundedCall) Eval(names interpreter.Activation) ref.Val {
 	return bounded[c.Function()](names, args)
 }
 
-// numbers returns those from 0 on: lists.range.
+// numbers implements lists.range. It returns the numbers from 0 on.
 func numbers(args []ref.Val) ref.Val {
 	n, ok := args[0].(types.Int)
 	switch {
@@ -141,7 +141,7 @@ func lists(a, b ref.Val) (traits.Lister, traits.Lister, ref.Val) {
 	return first, second, nil
 }
 
-// sum is +, for all types that + supports.
+// sum implements + for all types that + supports.
 func sum(args []ref.Val) ref.Val {
 	a, isText := args[0].(types.String)
 	b, too := args[1].(types.String)
@@ -155,7 +155,7 @@ func sum(args []ref.Val) ref.Val {
 	return adder.Add(args[1])
 }
 
-// replaced is replace(old, new) or replace(old, new, times).
+// replaced implements replace(old, new) and replace(old, new, times).
 func replaced(args []ref.Val) ref.Val {
 	var texts [3]string
 	for i := range texts {
@@ -181,7 +181,7 @@ func replaced(args []ref.Val) ref.Val {
 	return types.String(strings.Replace(texts[0], texts[1], texts[2], times))
 }
 
-// joined is join() or join(separator).
+// joined implements join() and join(separator).
 func joined(args []ref.Val) ref.Val {
 	list, ok := args[0].(traits.Lister)
 	if !ok {
