@@ -254,7 +254,54 @@ func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 	n.waitRunning("work")
 	n.reboot()
 	n.settle()
-	assert.Equal(t, "Running, c running 0", n.state("work"))
+	assert.Equal(t, "Running, c running 1", n.state("work"))
+}
+
+// K-POD-13: the runtime lists the containers of before the reboot, so the number of restarts
+// continues, and the status has the last end of each container.
+// [pkg/kubelet/kuberuntime/kuberuntime_container.go: startContainer]
+func TestTheRestartsOfAPodContinueAfterAReboot(t *testing.T) {
+	for name, lives := range map[string]map[string]runtime.Life{
+		"containers that are started at once":  nil,
+		"containers that are started in a row": {"registry.local/sleep": {Runs: time.Hour}, "setup": {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := start(t, setting{lives: lives})
+			n.volume("data")
+			n.pod("web", using("data"), func(s *corev1.PodSpec) {
+				s.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}}
+			})
+			n.waitRunning("web")
+			n.reboot()
+			n.settle()
+			require.Equal(t, "Running, setup exited 0 1, c running 1", n.state("web"))
+			n.reboot()
+			n.settle()
+			require.Equal(t, "Running, setup exited 0 2, c running 2", n.state("web"))
+			status := n.status("web")
+			assert.Equal(t, "Completed", status.InitContainerStatuses[0].LastTerminationState.Terminated.Reason)
+			last := status.ContainerStatuses[0].LastTerminationState.Terminated
+			assert.Equal(t, "Unknown", last.Reason)
+			assert.Equal(t, int32(runtime.PowerLossCode), last.ExitCode)
+			assert.True(t, last.StartedAt.Before(&last.FinishedAt))
+		})
+	}
+}
+
+// K-POD-13: a container that has ended keeps its number of restarts until it starts again.
+func TestTheRestartsOfAPodStayWhileItsDriverIsDown(t *testing.T) {
+	n := start(t, setting{})
+	n.volume("data")
+	n.pod("web", using("data"))
+	n.waitRunning("web")
+	n.reboot()
+	n.settle()
+	n.fail("NodeStageVolume", codes.Internal, 3)
+	n.reboot()
+	n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
+	assert.Equal(t, "Running, c exited 255 1", n.state("web"))
+	n.settle()
+	assert.Equal(t, "Running, c running 2", n.state("web"))
 }
 
 // K-POD-13: under OnFailure, a container that exited with 0 does not run again, but a container

@@ -95,15 +95,25 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 		if done := w.terminated("Completed", 0)(); !workload.Sidecar(c) && status.State.Waiting == nil {
 			status.State, status.Ready = done, true
 		}
+		w.writePast(&status, !workload.Sidecar(c))
 		s.InitContainerStatuses = append(s.InitContainerStatuses, status)
 	}
 	for i := range w.pod.Spec.Containers {
 		c := &w.pod.Spec.Containers[i]
-		s.ContainerStatuses = append(s.ContainerStatuses, corev1.ContainerStatus{
-			Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: &running,
-		})
+		status := corev1.ContainerStatus{Name: c.Name, Image: c.Image, State: state(), Ready: running, Started: &running}
+		w.writePast(&status, false)
+		s.ContainerStatuses = append(s.ContainerStatuses, status)
 	}
 	w.writeSizes(s)
+}
+
+// writePast writes how often a record was restarted, and how it ended before.
+func (w *podWorker) writePast(s *corev1.ContainerStatus, completes bool) {
+	past := w.options.Runtime.PastOf(w.pod.UID, completes)
+	s.RestartCount = past.Restarts
+	if past.Before != nil {
+		s.LastTerminationState.Terminated = terminatedState(past.Before)
+	}
 }
 
 // waitingStatus is the status while the containers wait for their volumes. Containers that ran
@@ -113,11 +123,11 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 		return corev1.ContainerState{Waiting: w.notStarted()}
 	}
 	ran := w.pod.Status.Phase == corev1.PodRunning
-	switch {
-	case ran && w.pod.Spec.RestartPolicy == corev1.RestartPolicyAlways:
-		state = w.terminated("", 0) // ll2, where the runtime was stopped first
-	case ran:
-		state = w.terminated(runtime.PowerLossReason, runtime.PowerLossCode) // K-POD-13
+	if ran { // K-POD-13
+		state = w.terminated(runtime.PowerLossReason, runtime.PowerLossCode)
+		if end := w.options.Runtime.LostTogether(w.pod.UID); end != nil {
+			state = func() corev1.ContainerState { return corev1.ContainerState{Terminated: terminatedState(end)} }
+		}
 	}
 	return func(s *corev1.PodStatus) {
 		unready := fmt.Sprintf("containers with unready status: %v", w.served())

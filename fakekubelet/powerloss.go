@@ -25,12 +25,21 @@ func (w *podWorker) noticePowerLoss() {
 
 // keepEnds writes the ends of individually recorded containers.
 func (w *podWorker) keepEnds(s *corev1.PodStatus) {
-	for i := range s.ContainerStatuses {
-		status := &s.ContainerStatuses[i]
-		c := w.options.Runtime.FindProgram(w.pod.UID, status.Name)
-		if c != nil && c.Now != nil && !c.Running() {
-			status.State.Terminated = terminatedState(c.Now)
+	for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
+		for i := range all {
+			w.keepEnd(&all[i])
 		}
+	}
+}
+
+func (w *podWorker) keepEnd(status *corev1.ContainerStatus) {
+	c := w.options.Runtime.FindProgram(w.pod.UID, status.Name)
+	if c == nil || c.Now == nil || c.Running() {
+		return
+	}
+	status.State.Terminated, status.RestartCount = terminatedState(c.Now), c.Restarts
+	if c.Before != nil {
+		status.LastTerminationState.Terminated = terminatedState(c.Before)
 	}
 }
 

@@ -51,6 +51,18 @@ func TestTheVersionsOfTracesAreNotCompared(t *testing.T) {
 	assert.Equal(t, described(t, Compare(run, run)), described(t, Compare(with, run)))
 }
 
+// Recordings do not hold restarts, and their runtime stopped its containers before a reboot.
+func TestRestartsAreComparedBetweenSimulatedRuns(t *testing.T) {
+	run := func(seq uint64, status map[string]any) []trace.Line {
+		pod := trace.Line{K: trace.API, Ev: "ADDED", R: "pods", Name: "default/web", Obj: map[string]any{"status": map[string]any{"phase": "Pending"}}}
+		return []trace.Line{{K: trace.Step, Seq: seq}, pod, {K: trace.API, Ev: "MODIFIED", R: "pods", Name: "default/web", Patch: map[string]any{"status": status}}}
+	}
+	once := map[string]any{"container": "terminated Unknown", "restarts": 1.0}
+	never := map[string]any{"container": "terminated"}
+	assert.True(t, Compare(run(0, never), run(1, once)).Equal())
+	assert.Equal(t, "status.container, status.restarts", Compare(run(1, never), run(1, once)).Differences[0].What)
+}
+
 // Two recordings of the same scenario on a real cluster are equal: the tolerances are wide enough.
 func TestEveryRecordingEqualsItsRepeat(t *testing.T) {
 	repeats := names(t, "repeats/")

@@ -63,6 +63,10 @@ var local = map[string]string{
 	"controller-revision-hash":      "<revision>",
 }
 
+// lostPower is the state of a container that ended with its node's power. The recorded runtime
+// stopped its containers first.
+const lostPower = "terminated Unknown"
+
 // text returns a text with roles for names and one wording for deadlines.
 func (s *side) text(original string) string {
 	out := s.names.in(original)
@@ -117,6 +121,15 @@ func (s *side) normalFields(fields map[string]any) map[string]any {
 		}
 		if s.records && (key == "generation" || key == "deletionGracePeriodSeconds") {
 			s.allow(NotCompared, key)
+			continue
+		}
+		if s.mixed && key == "restarts" {
+			s.allow(NotCompared, key)
+			continue
+		}
+		if s.mixed && key == "container" && fields[key] == lostPower {
+			s.allow(NotCompared, key)
+			out[key] = "terminated"
 			continue
 		}
 		if stand, ok := local[key]; ok && fields[key] != nil {

@@ -88,7 +88,8 @@ type comparison struct {
 
 // Compare compares two traces.
 func Compare(a, b []trace.Line) *Report {
-	d := &comparison{a: newSide(a), b: newSide(b), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
+	mixed := numbered(a) != numbered(b)
+	d := &comparison{a: newSide(a, mixed), b: newSide(b, mixed), report: &Report{Compared: map[Level]int{}, Allowed: map[Tolerance]int{}}}
 	pairs := d.compareCalls()
 	for _, calls := range pairs {
 		for _, p := range calls {

@@ -20,6 +20,7 @@ type side struct {
 	staged   map[string]bool           // drivers that stage file systems
 	abridged bool                      // stored without the lines of the tolerance Abridged
 	records  bool                      // of a cluster that records nodes and pods, see setUpDone
+	mixed    bool                      // compared with the other kind of trace
 
 	calls    []*call
 	changes  []*change
@@ -82,9 +83,14 @@ var watched = map[string]bool{
 	"volumegroupreplicationcontents": true, "leases": true,
 }
 
-// newSide reads a trace.
-func newSide(lines []trace.Line) *side {
-	s := &side{allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}, records: setUpEnd(lines) >= 0}
+// numbered reports whether csisim made the trace: recordings have no numbers.
+func numbered(lines []trace.Line) bool {
+	return slices.ContainsFunc(lines, func(l trace.Line) bool { return l.Seq > 0 })
+}
+
+// newSide reads a trace. mixed means that only one of the two traces is a recording.
+func newSide(lines []trace.Line, mixed bool) *side {
+	s := &side{allowed: map[Tolerance]int{}, initial: map[object]map[string]any{}, records: setUpEnd(lines) >= 0, mixed: mixed}
 	lines = s.withoutRounds(withoutVersions(lines))
 	s.names = discover(lines)
 	s.abridged = isAbridged(lines)

@@ -75,7 +75,7 @@ var Tolerances = []Rule{
 		"initial objects, capability and identity calls and the events Pulled, Created, Started, Killing, Provisioning and ExternalProvisioning, if a trace has none of them at all",
 		"the second recordings were stored without them"},
 	{NotCompared, Levels,
-		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations, and objects of other resources than recordings hold; where sidecars of CSI-Addons are started and nodes and pods are only objects, also nodes, csinodes, csidrivers, pods, storageclasses, generation and deletionGracePeriodSeconds",
+		"lines that only one kind of trace has: steps, registration calls, single changes on disk, choices, faults, violations, and objects of other resources than recordings hold; between a recording and a simulation, how often containers were restarted, and the reason Unknown of those that end with their node's power; where sidecars of CSI-Addons are started and nodes and pods are only objects, also nodes, csinodes, csidrivers, pods, storageclasses, generation and deletionGracePeriodSeconds",
 		"they describe how the run was made, or the recorder did not watch them; the results are compared"},
 	{Probe, []Level{Calls},
 		"Identity/Probe",

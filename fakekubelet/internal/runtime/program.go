@@ -66,6 +66,7 @@ func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.pr
 
 // Forget drops the records of a deleted pod's programs, and removes their logs.
 func (r *Runtime) Forget(pod types.UID) {
+	delete(r.together, pod)
 	if r.programs[pod] == nil {
 		return
 	}

@@ -96,8 +96,11 @@ func (r *Runtime) splitRecords(s *sandbox, pod *corev1.Pod) {
 	}
 	for i, spec := range Containers(pod) {
 		c := r.Program(pod, spec)
+		completes := i < len(pod.Spec.InitContainers) && !workload.Sidecar(spec)
+		past := r.PastOf(pod.UID, completes)
+		c.Restarts, c.Before = past.Restarts, past.Before
 		c.Now = &Instance{ID: c.id(), Started: s.started}
-		if i < len(pod.Spec.InitContainers) && !workload.Sidecar(spec) {
+		if completes {
 			c.Now.Finished, c.Now.Reason = s.started, "Completed"
 		}
 	}

@@ -28,6 +28,7 @@ type Runtime struct {
 	sandboxes map[types.UID]*sandbox
 	// Sandboxes that ended with the node's power, until their pods have new ones.
 	lost     map[types.UID]*sandbox
+	together map[types.UID]Together
 	options  Options
 	programs map[types.UID]map[string]*Program
 	pulled   map[string]RootFS // that were fetched, by image as containers name it
@@ -84,7 +85,7 @@ func New(w *component.World, node string, o Options) *Runtime {
 	r := &Runtime{
 		world: w, node: node, options: o,
 		sandboxes: map[types.UID]*sandbox{}, lost: map[types.UID]*sandbox{},
-		programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
+		together: map[types.UID]Together{}, programs: map[types.UID]map[string]*Program{}, pulled: map[string]RootFS{},
 	}
 	if o.Networks != nil {
 		r.latest = o.Networks.Pods.Masked().Addr()
@@ -126,6 +127,9 @@ func (r *Runtime) startSandbox(pod *corev1.Pod) *sandbox {
 		started: r.world.Kernel.Now(),
 	}
 	r.sandboxes[pod.UID] = s
+	if end := r.LostTogether(pod.UID); end != nil {
+		r.together[pod.UID] = Together{Restarts: r.together[pod.UID].Restarts + 1, Before: end}
+	}
 	delete(r.lost, pod.UID)
 	r.record("RunPodSandbox", s.podName(), nil)
 	return s
