@@ -39,7 +39,7 @@ func TestAVolumesLifeSurvivesUserActions(t *testing.T) {
 	}
 }
 
-// A Go test injects an action as it injects any other fault.
+// A Go test injects an action like any other fault.
 func TestAnInjectedActionHappensDuringTheCall(t *testing.T) {
 	c := cluster(t, sim.Options{})
 	c.Inject(&fault.Fault{Call: "NodePublishVolume", Effect: fault.Meanwhile, Action: fault.Edits, Times: 1})

@@ -10,8 +10,8 @@ import (
 // AddonsManagerOptions are the flags of the controller manager of CSI-Addons.
 type AddonsManagerOptions = fakecontroller.AddonsManagerOptions
 
-// AddonsSidecar is a sidecar of CSI-Addons beside one of a driver's plugins. Its name as a
-// component is "csi-addons-sidecar/" and that of its pod.
+// AddonsSidecar is a sidecar of CSI-Addons beside one of a driver's plugins. The name of the
+// component is "csi-addons-sidecar/" followed by the name of its pod.
 type AddonsSidecar struct {
 	// Pod is the pod in which the sidecar runs, "namespace/name". The scenario or the test creates
 	// it: the sidecar starts when the pod has an address, and ends with the pod. Default: csisim
@@ -45,7 +45,8 @@ func (o Options) isOutside(s Sidecar) bool {
 	return slices.ContainsFunc(o.Drivers, func(d Driver) bool { return slices.Contains(d.External, s) })
 }
 
-// reachAddons connects the programs of CSI-Addons with the external ones, in both directions.
+// reachAddons connects the simulated programs of CSI-Addons with external programs, in both
+// directions.
 func (c *Simulation) reachAddons() {
 	if manager := c.options.isOutside(AddonsManager); manager || c.options.isOutside(AddonsProgram) {
 		c.drivers.Addons.Reach(cluster.AddonsOutside{

@@ -60,7 +60,7 @@ func (a AddonsPromise) learn(p *cluster.Plugin) error {
 			}
 		}
 		if status.Code(err) == codes.Unimplemented {
-			return nil // the trial reports it
+			return nil // the trial of CSI-Addons reports this
 		}
 		return err
 	})

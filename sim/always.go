@@ -23,7 +23,7 @@ func (c *Cluster) Always(because string, holds func(*Simulation) bool) {
 	})
 }
 
-// always is an invariant of a test's own.
+// always is an invariant that a test defines.
 type always struct {
 	because string
 	holds   func(*Simulation) bool
@@ -37,7 +37,7 @@ func (a *always) look(c *Simulation) {
 	}
 }
 
-// String returns the reason why it must hold.
+// String returns the reason why the invariant must hold.
 func (a *always) String() string { return a.because }
 
 // Failure returns the failure if the statement did not hold.

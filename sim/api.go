@@ -21,7 +21,7 @@ import (
 // The first call starts it; its watches do not deliver earlier writes.
 func (c *Simulation) API() *apiserver.Server { return c.api() }
 
-// startAPI starts it, with the components that only its clients need.
+// startAPI starts the API server, and the components that only its clients need.
 func (c *Simulation) startAPI() *apiserver.Server {
 	server := apiserver.New(c.World.Store, apiserver.Options{
 		Token: c.options.Token, Exclusive: c.run.gate.Enter, Now: c.World.Kernel.Now, Nodes: cluster.Containers{Nodes: &c.nodes, DialTo: c.options.dial},

@@ -21,7 +21,7 @@ import (
 
 const benchDriver = "mock.csi.csisim.dev"
 
-// benchCluster is a cluster with the mock driver and a storage class of its own. Its sidecars are
+// benchCluster is a cluster with the mock driver and a storage class for it. Its sidecars are
 // configured for scale. Their default limit of five API requests per second would stretch thousands
 // of volumes over hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {
@@ -84,8 +84,8 @@ func remove(b *testing.B, c *sim.Simulation, resource, name string) {
 	must(b, c.Delete(res, store.Key{Namespace: "default", Name: name}))
 }
 
-// lifecycles takes n volumes through their whole life: claim, pod, attach, stage, publish, and all
-// the way back. All of them exist at the same time, spread over the nodes.
+// lifecycles takes n volumes through their lives: claim, pod, attach, stage, publish, and all steps
+// back. All volumes exist at the same time, spread over the nodes.
 func lifecycles(b *testing.B, c *sim.Simulation, n int) {
 	b.Helper()
 	nodes := c.Nodes()
@@ -152,7 +152,7 @@ func BenchmarkThousandNodes(b *testing.B) {
 	b.ReportMetric(peakMemory(b), "MiB-peak")
 }
 
-// peakMemory is the most memory that the process ever held, in MiB.
+// peakMemory returns the highest memory usage of the process so far, in MiB.
 func peakMemory(b *testing.B) float64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -164,8 +164,8 @@ func peakMemory(b *testing.B) float64 {
 	return kilobytes / 1024
 }
 
-// BenchmarkBasicScenario measures a cluster with the life of one volume, from the cluster's start
-// to its end. It may take 5 ms, since a suite has hundreds of them.
+// BenchmarkBasicScenario measures a cluster with the life of one volume, from the start of the
+// cluster to its end. It may take 5 ms, since a suite has hundreds of such scenarios.
 func BenchmarkBasicScenario(b *testing.B) {
 	for b.Loop() {
 		c := benchCluster(b, 2)

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// once takes one alternative, at the first decision that has it and that begins with a text.
+// once takes one alternative, at the first decision that offers it and has a name with a prefix.
 type once struct {
 	of, takes string
 	asked     map[kernel.ChoiceKind]int
@@ -41,8 +41,7 @@ func TestWithoutAFaultSpaceTheStrategyIsAskedForNoFault(t *testing.T) {
 	}
 }
 
-// Whatever the outcome of a write is, its writer retries or is restarted, and the pod runs in the
-// end.
+// After any outcome of a write, the writer retries or is restarted, and the pod starts to run.
 func TestWritersRetryAfterAnyOutcome(t *testing.T) {
 	writes := []string{
 		"update of csinodes node-a by kubelet/node-a", "patch status of pods default/web by kubelet/node-a",

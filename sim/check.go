@@ -59,7 +59,7 @@ func (o Options) check() error {
 	return nil
 }
 
-// checkFlags returns the first flag of a driver's sidecars that cannot be.
+// checkFlags returns the first invalid flag of a driver's sidecars.
 func checkFlags(d Driver, v version.Version) error {
 	all := []Sidecars{d.Sidecars}
 	for _, name := range slices.Sorted(maps.Keys(d.Deployments)) {

@@ -11,9 +11,8 @@ type Pace = kernel.Pace
 const (
 	// Instant: the clock stops during calls, so calls take no virtual time.
 	Instant = kernel.Instant
-	// Measured: a call takes as much virtual time as the driver needs real time. Calls overlap as
-	// they do in the driver, and waits of Kubernetes take no real time. Runs with the same seed
-	// differ.
+	// Measured: a call takes as much virtual time as the driver needs real time. Calls overlap like
+	// in the driver, and waits of Kubernetes take no real time. Runs with the same seed differ.
 	Measured = kernel.Measured
 	// Real: virtual time follows the real clock.
 	Real = kernel.Real

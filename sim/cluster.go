@@ -55,9 +55,9 @@ func New(t T, opts ...Option) *Cluster {
 	return c
 }
 
-// NewPair creates two clusters for a test, each as New does. Both share one virtual time: a call
-// that advances it in one cluster advances it in the other. Both have the same options, but
-// separate APIs, nodes and controllers. StartPair describes the state that their drivers share.
+// NewPair creates two clusters for a test, each like New. Both share one virtual time: a call that
+// advances it in one cluster advances it in the other. Both have the same options, but separate
+// APIs, nodes and controllers. StartPair describes the state that their drivers share.
 func NewPair(t T, names [2]string, opts ...Option) (first, second *Cluster) {
 	t.Helper()
 	if isPromoted() {
@@ -96,8 +96,7 @@ func (c *Cluster) begin(o Options) {
 // settleLimit is the virtual time that unfinished work may take.
 const settleLimit = 10 * time.Minute
 
-// end closes the clusters of a test, and fails the test for problems that it has not looked up
-// itself.
+// end closes the clusters of a test, and fails the test for problems that the test has not queried.
 func end(clusters ...*Cluster) {
 	t := clusters[0].t
 	t.Helper()
@@ -122,7 +121,7 @@ func (c *Cluster) judge() {
 	if !c.t.Failed() {
 		// The leftovers show any work that never ends.
 		_ = c.world.Settle(settleLimit)
-		if c.simulation != nil { // containers of a real cluster are the test's own
+		if c.simulation != nil { // the test created the containers of a real cluster
 			c.simulation.ReadData()
 		}
 		kept = append(kept, expect.Leftovers(c.allowed.leftovers))

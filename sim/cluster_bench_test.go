@@ -26,8 +26,8 @@ func (w *within) end() {
 	}
 }
 
-// BenchmarkClusterInTest is a cluster of two nodes with a driver, from New to the end of the test.
-// It may take 2 ms and 200 KiB, since a suite has a cluster in each test.
+// BenchmarkClusterInTest measures a cluster of two nodes with a driver, from New to the end of the
+// test. It may take 2 ms and 200 KiB, since a suite has a cluster in each test.
 func BenchmarkClusterInTest(b *testing.B) {
 	b.ReportAllocs()
 	before := cpuTime(b)

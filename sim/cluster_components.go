@@ -11,13 +11,13 @@ func (c *Cluster) Restart(components ...Component) {
 	}
 }
 
-// Kill ends programs as SIGKILL does.
+// Kill ends programs like SIGKILL.
 func (c *Cluster) Kill(components ...Component) {
 	c.t.Helper()
 	c.each("kill", c.world.Kill, components)
 }
 
-// Stop ends programs as SIGTERM does: plugins and registrars remove their sockets.
+// Stop ends programs like SIGTERM: plugins and registrars remove their sockets.
 func (c *Cluster) Stop(components ...Component) {
 	c.t.Helper()
 	c.each("stop", c.world.Stop, components)

@@ -128,7 +128,7 @@ func TestAClusterCanLiveByTheRealClock(t *testing.T) {
 	c.Until(expect.Object{Ref: "pv/*", Gone: true})
 }
 
-// testOf is a test that is itself under test.
+// testOf is a test that the tests of this package run and check.
 type testOf struct {
 	*testing.T
 	failed   bool

@@ -54,9 +54,9 @@ func newRun(o Options) *run {
 	return r
 }
 
-// StartPair creates two clusters, each as Start does. They have the same shape, and share one
-// virtual time and one trace. Each has its own API, nodes and controllers. A Mock has a site in
-// each cluster and replicates volumes between them. Programs find the name of their cluster in
+// StartPair creates two clusters, each like Start. They have the same shape, and share one virtual
+// time and one trace. Each has its own API, nodes and controllers. A Mock has a site in each
+// cluster and replicates volumes between them. Programs find the name of their cluster in
 // {{.Cluster}} and share {{.StateDir}}.
 func StartPair(o Options, names [2]string) (pair [2]*Simulation, err error) {
 	o = o.withDefaults()
@@ -111,8 +111,8 @@ func (r *run) recorder(cluster string) *trace.Recorder {
 // Trace records the whole run: this cluster and those that share its virtual time.
 func (c *Simulation) Trace() *trace.Recorder { return c.run.trace }
 
-// FollowStates starts to keep a limited number of the run's states, first the conditions that
-// processes wait for.
+// FollowStates starts to keep a limited number of the run's states. The first states are the
+// conditions that processes wait for.
 func (c *Simulation) FollowStates(most int) {
 	c.run.trace.KeepStates(most)
 	c.run.kernel.OnWaits(c.run.recordWaits)

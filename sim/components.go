@@ -11,7 +11,7 @@ type Component interface {
 	String() string
 }
 
-// Kubelet is the kubelet of the node of that name.
+// Kubelet is the kubelet of the node with this name.
 type Kubelet string
 
 // Controller is a controller such as "attachdetach", or a sidecar with its driver such as
@@ -83,10 +83,10 @@ func (r PluginRegistrar) start(s *Simulation) error {
 // String names it.
 func (r PluginRegistrar) String() string { return "registrar of " + r.Driver + " on " + r.Node }
 
-// Kill ends a program like SIGKILL: its memory is lost, a socket file remains.
+// Kill ends a program like SIGKILL: its memory is lost, but its socket file remains.
 func (c *Simulation) Kill(component Component) error { return component.kill(c) }
 
-// Stop ends a program as SIGTERM does: plugins and registrars remove their sockets.
+// Stop ends a program like SIGTERM: plugins and registrars remove their sockets.
 func (c *Simulation) Stop(component Component) error { return component.stop(c) }
 
 // Start starts a program that was killed or stopped.

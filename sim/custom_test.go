@@ -40,7 +40,7 @@ func widgets() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// Widget is a Go type of a driver's own.
+// Widget is a Go type that only a driver knows.
 type Widget struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -73,7 +73,7 @@ func TestCustomResourcesAreAppliedOnceTheyAreDefined(t *testing.T) {
 		expect.Object{Ref: "cm/c"},
 	)
 
-	// Clients see them, and the cluster sees the changes of clients.
+	// Clients see the objects, and the cluster sees the changes of clients.
 	client := c.DynamicClient().Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Namespace("default")
 	seen, err := client.Get(t.Context(), "w", metav1.GetOptions{})
 	require.NoError(t, err)
@@ -128,7 +128,7 @@ func TestMistakesOfACustomResourceAreReported(t *testing.T) {
 	}
 }
 
-// A pod of the driver and its objects may be given in each of these forms.
+// A test may give a pod and other objects in each of these forms.
 func TestAnUnstructuredPodIsAPod(t *testing.T) {
 	c := sim.New(t, withMock)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod("web", "node-a"))

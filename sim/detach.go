@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Detach makes a driver detach a volume from a node, as an administrator of the storage system
-// would. Kubernetes neither requests this nor notices it.
+// Detach makes a driver detach a volume from a node, like an administrator of the storage system.
+// Kubernetes neither requests this nor notices it.
 func (c *Simulation) Detach(pv *corev1.PersistentVolume, node string) error {
 	source := pv.Spec.CSI
 	if source == nil {

@@ -26,7 +26,7 @@ func (c *Simulation) startDrivers() error {
 	return nil
 }
 
-// newDriver returns the driver of some options, which is not installed.
+// newDriver returns a driver for some options. It is not installed yet.
 func (c *Simulation) newDriver(o Driver) *cluster.Driver {
 	d := &cluster.Driver{
 		Name: o.Name, Cluster: c.cluster, IsProgram: o.Program != nil, IsExisting: o.Socket != nil, IsSingle: o.isSingle(), Later: o.Later,
@@ -70,8 +70,8 @@ func (d Driver) runsOn(node string) bool {
 	return !d.NoNode && (d.Socket == nil || d.Socket.Node != "" || d.Socket.Nodes[node] != "")
 }
 
-// zones are the zones of nodes for a mock driver: a node's label under the driver's topology key,
-// otherwise its well-known zone.
+// zones returns the zones of nodes for a mock driver: the node's label with the driver's topology
+// key, otherwise the node's well-known zone.
 func (o Options) zones(topologyKey string) map[string]string {
 	zones := map[string]string{}
 	for _, n := range o.Nodes {
@@ -80,12 +80,11 @@ func (o Options) zones(topologyKey string) map[string]string {
 	return zones
 }
 
-// addonsSocketName is the name of a socket for CSI-Addons only, unless the program has its own name
-// for it.
+// addonsSocketName is the default name of a socket that serves only CSI-Addons.
 const addonsSocketName = "csi-addons.sock"
 
-// sockets are the names of the socket of a plugin in its directory, and of the socket at which it
-// serves CSI-Addons: mostly the same.
+// sockets returns the names of a plugin's socket and of its socket for CSI-Addons, in the plugin's
+// directory. Most plugins serve both at one socket.
 func (d Driver) sockets() (own, addons string) {
 	own = "csi.sock"
 	if d.Program != nil && d.Program.PluginSocket != "" {

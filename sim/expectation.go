@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Expect checks expectations at this point: expect.Object, expect.Event, expect.Calls and others.
-// It checks all of them, and fails the test for each that does not hold.
+// Expect checks expectations now: expect.Object, expect.Event, expect.Calls and others. It checks
+// all of them, and fails the test for each unmet expectation.
 func (c *Cluster) Expect(expectations ...expect.Expectation) {
 	c.t.Helper()
 	c.report(c.evidence, expectations...)
@@ -27,7 +27,7 @@ func (c *Cluster) ExpectExactCalls(calls ...any) {
 	c.Expect(expect.Calls{Patterns: c.patterns(calls), Exact: true})
 }
 
-// ExpectNoCalls expects that the driver received no such CSI call, each as in ExpectCalls.
+// ExpectNoCalls expects that the driver received none of these CSI calls, given as in ExpectCalls.
 func (c *Cluster) ExpectNoCalls(calls ...any) {
 	c.t.Helper()
 	for _, pattern := range c.patterns(calls) {

@@ -36,13 +36,12 @@ type Exploration struct {
 	Jobs int
 }
 
-// Explore runs a test many times until it has made all its runs. The runs differ in the order of
-// processes, in stale views, and in faults at driver calls and API writes. The test creates its
-// cluster with the given option and the given T. Each run has a fresh cluster and driver. Explore
-// shrinks a failure to the few decisions that it needs. The outer test then fails with them.
-// Explore keeps each failure in a file in testdata/explore, which the next go test tries first. A
-// test without expectations still fails for leftovers, for lost data, and for breaches of the CSI
-// spec.
+// Explore runs a test as often as the Exploration says. The runs differ in the order of processes,
+// in stale views, and in faults at driver calls and API writes. The test creates its cluster with
+// the given option and the given T. Each run has a fresh cluster and driver. Explore shrinks a
+// failure to the few decisions that it needs. The outer test then fails with them. Explore keeps
+// each failure in a file in testdata/explore, which the next go test tries first. A test without
+// expectations still fails for leftovers, for lost data, and for breaches of the CSI spec.
 //
 // Expectations must hold in every order and with every fault: wait for state, and do not count
 // calls.

@@ -7,11 +7,11 @@ import (
 	"github.com/csisim/csisim/internal/explore"
 )
 
-// WithBytes reads the decisions of the run from bytes, as go test -fuzz generates them. Each four
-// bytes are one decision that differs from the calm run; no bytes are the calm run. Faults of the
-// given kinds may happen, by default of all kinds. The bytes determine their number. The fuzzer
-// finds more if it starts from single faults. The bytes 0, N, 0, M are fault M at point N. A plain
-// go test makes these runs, too.
+// WithBytes reads the decisions of the run from bytes, as go test -fuzz generates them. Every four
+// bytes are one decision that differs from the calm run. Without bytes, the run is calm. Faults of
+// the given kinds may happen, by default faults of all kinds. The bytes determine the number of
+// faults. The fuzzer finds more if it starts from single faults. The bytes 0, N, 0, M are fault M
+// at point N. A plain go test makes these runs, too.
 //
 //	func FuzzLifecycle(f *testing.F) {
 //		for point := range byte(50) {

@@ -93,8 +93,8 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 	return true
 }
 
-// among is the index of the failure among the failures of a run; negative if the run does not show
-// it.
+// among returns the index of the failure among the failures of a run; negative if the run does not
+// have it.
 func (f *keptFailure) among(all []explore.Shown) int {
 	return slices.IndexFunc(all, func(s explore.Shown) bool { return s.Name == f.Failure })
 }

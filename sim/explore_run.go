@@ -85,7 +85,7 @@ type judges interface {
 	add(v verdict.Verdict, text string)
 }
 
-// FailNow unwinds the test after its caller has reported the reason.
+// FailNow unwinds the test. Its caller has already reported the reason.
 func (a *attempt) FailNow() {
 	if !a.Failed() {
 		a.Errorf("the test failed without saying why")

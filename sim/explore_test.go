@@ -74,8 +74,8 @@ func TestAnExploredTestKeepsItsFindingAndTriesItFirst(t *testing.T) {
 	assert.Contains(t, broken.errors[0], kept[0]+":2:10: failure: found number 7")
 }
 
-// A file that was kept fits after small changes of the test. If it no longer fits, the test reports
-// that: otherwise it would check nothing.
+// A kept file still fits after small changes of the test. If it no longer fits, the test fails,
+// because otherwise it would check nothing.
 func TestAKeptFailureThatDoesNotFitFailsTheTest(t *testing.T) {
 	const lost = "test: TestLife-outer\nfailure: 'timed out waiting for the condition: pod … in phase Running'\nchoices:\n- {kind: fault, of: %q, nth: 1, takes: %s}\n"
 	const attach = "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev"
@@ -143,7 +143,7 @@ func TestBytesDecideTheFaults(t *testing.T) {
 	assert.Empty(t, faults(t, []byte{1, 7, 0, 1, 2, 30, 0, 1}), "another order, another delay")
 }
 
-// A volume's life under other orders and with faults.
+// A volume lives under other orders of processes and with faults.
 func ExampleExplore() {
 	t := &example{} // a test's own *testing.T
 	sim.Explore(t, sim.Exploration{Runs: 20}, func(t sim.T, explored sim.Option) {

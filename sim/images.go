@@ -40,7 +40,7 @@ func (c *Simulation) unpackImages() error {
 	return nil
 }
 
-// unpackError reports which is at fault: the image, or the disk to which it is unpacked.
+// unpackError reports whether the image is at fault, or the disk to which it is unpacked.
 func unpackError(image string, err error) error {
 	for _, disk := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO} {
 		if errors.Is(err, disk) {

@@ -56,8 +56,8 @@ func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 // Unmounted returns the foreign mounts that drivers unmounted, one a line.
 func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounted()) }
 
-// Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
-// they were looked at, at the beginning of the run and at its end; sorted.
+// Listed returns the sorted ids of all volumes and snapshots that drivers have listed at the
+// beginning of the run and at its end, including those that the run did not create.
 func (c *Simulation) Listed() []string { return c.drivers.Listed() }
 
 // Died are the programs of drivers that ended by themselves.

@@ -123,7 +123,7 @@ func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
 	erase(t, c, "pods", "web")
 	require.NoError(t, c.Settle(10*time.Minute))
 	assert.Empty(t, c.Leftovers())
-	// As an administrator should not.
+	// An administrator should not do this.
 	for v := range store.List[*corev1.PersistentVolume](c.World.Store, "") {
 		_, err := store.Delete[*corev1.PersistentVolume](c.World.Store, store.KeyOf(v))
 		require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestAVolumeWithALostAnswerIsALeak(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := mock.New(mock.Options{Name: driver, Faulty: c.faulty}) // it lists nothing
+			m := mock.New(mock.Options{Name: driver, Faulty: c.faulty}) // the driver lists nothing
 			s := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
 			s.Wire.Faults.Inject(&fault.Fault{Call: "CreateVolume", Effect: fault.LoseAnswer, Code: codes.Unavailable, Times: 1})
 			run(t, s, "web", "node-a")
@@ -171,7 +171,7 @@ func TestAFileSystemThatIsPublishedAsADeviceIsABreach(t *testing.T) {
 	assert.Contains(t, c.Wire.Violations()[0].String(), "NodePublishVolume publishes no directory: a file lies at /var/lib/kubelet/pods/")
 }
 
-// vague lists every volume as published to each node to which it once was published, and does not
+// vague lists every volume as published to each node to which it was ever published, and does not
 // promise LIST_VOLUMES_PUBLISHED_NODES.
 type vague struct{ *mock.Controller }
 

@@ -68,8 +68,9 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 	return results[0], err
 }
 
-// LoadInTurns is Load for several builds of a driver in turns, so that slow moments of the machine
-// affect all builds. The plan comes from the first. The results have the order of the options.
+// LoadInTurns is Load for several builds of a driver. It alternates between the builds, so that
+// slow moments of the machine affect all of them. The plan is derived from the first build. The
+// results have the order of the options.
 func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, error) {
 	played := play.Options{Plan: builds[0].Plan.WithDefaults(), Progress: builds[0].Progress}
 	var drivers []*loaded
@@ -103,7 +104,7 @@ func (o *LoadOptions) complete() error {
 	return nil
 }
 
-// usualClass is the name of the classes that a load makes itself.
+// usualClass is the name of the default classes of a load.
 const usualClass = "load"
 
 // usualWorkload sets the workload, and adds the classes that it needs.

@@ -29,7 +29,7 @@ func TestEachNodeHasAnAddressAndAnAdministrator(t *testing.T) {
 
 	_, err = hosts[0].Run(t.Context(), []string{"-c", "true"}, machine.Stdio{}, false)
 	require.ErrorIs(t, err, machine.ErrNotIsolated, "a node in memory has no shell, and this machine's is not the node's")
-	for range 2 { // the second time nothing is left to do
+	for range 2 { // the second call has nothing left to do
 		require.NoError(t, hosts[1].StopKubelet())
 		assert.False(t, hosts[1].KubeletRuns())
 	}

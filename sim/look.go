@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Exclusively calls use while the cluster stands still. With it, a test observes a cluster that
-// runs by the real clock. Use must not call clients of the cluster.
+// Exclusively calls use while the cluster stands still. A test can thus observe a cluster that runs
+// by the real clock. use must not call clients of the cluster.
 func (c *Simulation) Exclusively(use func()) { c.run.gate.Enter(use) }
 
 // KubeletDir returns the path that kubelets use for their directory.

@@ -18,7 +18,7 @@ import (
 //
 //	go tool pprof -base PROFILE.before PROFILE.after
 func BenchmarkVolumeMemory(b *testing.B) {
-	const first, volumes = 2000, 2000 // caches with a bound are full after the first
+	const first, volumes = 2000, 2000 // caches with a bound are full after the first volumes
 	var alive uint64
 	for b.Loop() {
 		c := benchCluster(b, (first+volumes)/50)

@@ -43,8 +43,7 @@ func measuredCluster(t *testing.T) *sim.Simulation {
 	return c
 }
 
-// ask makes a request in the way of the storage suite. [test/e2e/framework/metrics
-// getMetricsFromNode]
+// ask makes a request like the storage suite. [test/e2e/framework/metrics getMetricsFromNode]
 func ask(t *testing.T, c *sim.Simulation, node, page string) ([]byte, error) {
 	t.Helper()
 	answer := c.Client().CoreV1().RESTClient().Get().Resource("nodes").SubResource("proxy").Name(node).Suffix(page).Do(context.Background())
@@ -133,8 +132,8 @@ func TestAKubeletsSummaryHasTheVolumesOfItsPods(t *testing.T) {
 	assert.Equal(t, "v", pods.Items[0].Name)
 }
 
-// A missing node or page is answered as by the real server.
-// [apimachinery/pkg/util/proxy Transport.RoundTrip]
+// The answer for a missing node or page is that of the real server. [apimachinery/pkg/util/proxy
+// Transport.RoundTrip]
 func TestAKubeletThatCannotBeAskedIsUnavailable(t *testing.T) {
 	c := measuredCluster(t)
 	for _, try := range []struct {

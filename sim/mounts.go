@@ -6,9 +6,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Mount bind-mounts a directory of a node at another path of it, as an administrator would. Missing
-// directories are made. The mount lasts until Unmount or a loss of power. A driver that unmounts it
-// is reported.
+// Mount bind-mounts a directory of a node at another path of the node, like an administrator.
+// Missing directories are made. The mount lasts until Unmount or a loss of power. A driver that
+// unmounts it is reported.
 func (c *Simulation) Mount(node, source, target string) error {
 	n, err := c.nodes.Named(node)
 	if err != nil {

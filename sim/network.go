@@ -17,7 +17,7 @@ type Network interface {
 	// Join connects the network namespace of the calling OS thread, with an address, until leave is
 	// called.
 	Join(at netip.Addr) (leave func(), err error)
-	// Dial connects with an address of the cluster, IP and port, as the API server does.
+	// Dial connects with an address of the cluster, IP and port, like the API server.
 	Dial(ctx context.Context, network, to string) (net.Conn, error)
 }
 
@@ -84,7 +84,7 @@ func (o Options) loopbackSeen() string {
 	return address.Host.String()
 }
 
-// dial connects with an address as the API server does.
+// dial connects with an address like the API server.
 func (o Options) dial(ctx context.Context, network, to string) (net.Conn, error) {
 	if o.Network == nil {
 		return new(net.Dialer).DialContext(ctx, network, to)

@@ -58,7 +58,7 @@ func TestOneNodeTakesAnImmediateClaim(t *testing.T) {
 	c.Expect(expect.Object{Ref: "pvc/free", Phase: "Bound"})
 }
 
-// C-PROV-80: flags disable it and shorten the delay.
+// C-PROV-80: flags disable this behaviour and shorten the delay.
 func TestNodesTakeImmediateClaimsAsTheirFlagsSay(t *testing.T) {
 	no := false
 	c := onNodes(t, sim.ProvisionerOptions{NodeDeploymentImmediateBinding: &no})

@@ -58,7 +58,7 @@ func (c *Cluster) open(o Options) error {
 func (c *Cluster) onlySimulated(what, why string) {
 	c.t.Helper()
 	if c.simulation == nil {
-		c.evidence = nil // an abandoned run is not judged
+		c.evidence = nil // an abandoned run is not checked
 		skip(c.t, &NotPromotedError{what, why})
 	}
 }

@@ -42,7 +42,7 @@ type Options struct {
 	// Kubernetes is the version of the control plane, and the default version of kubelets. Default:
 	// the newest.
 	Kubernetes version.Version
-	// Migration are the in-tree plugins with a migration that differs from the default of the
+	// Migration lists the in-tree plugins with a migration that differs from the default of the
 	// version. Default: none.
 	Migration migration.Plugins
 	// Controllers are controllers of kube-controller-manager that run only if its flag
@@ -56,8 +56,7 @@ type Options struct {
 	AddonsManager AddonsManagerOptions
 	// Legacy holds settings of a cluster of an old version that differ from the defaults.
 	Legacy legacy.Options
-	// FeatureGates are the feature gates of Kubernetes that are not as in v1.36.
-	// Default: none.
+	// FeatureGates are the feature gates of Kubernetes that differ from v1.36. Default: none.
 	FeatureGates feature.Gates
 	// Strategy takes every decision of the run. Default: kernel.Calm{}.
 	Strategy kernel.Strategy
@@ -198,13 +197,12 @@ type Node struct {
 	Taints []corev1.Taint
 	// Kubernetes is the version of the kubelet. Default: that of the control plane.
 	Kubernetes version.Version
-	// Migration are the in-tree plugins that the kubelet treats otherwise than the
-	// control plane. Default: none.
+	// Migration lists the in-tree plugins with another migration on the kubelet than on the control
+	// plane. Default: none.
 	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
-	// SELinux says that the node enforces SELinux, with the file labels of Fedora.
-	// Default: false.
+	// SELinux means that the node enforces SELinux, with the file labels of Fedora. Default: false.
 	SELinux bool
 	// ChownTime is the virtual time in which the kubelet changes the group of one file of a volume
 	// to a pod's fsGroup. Default: 0.
@@ -220,7 +218,7 @@ type Driver struct {
 	Mock *mock.Options
 	// Program is a driver program, started for each node and for the controller.
 	Program *Program
-	// Socket is a driver that already runs.
+	// Socket is a running driver.
 	Socket *Socket
 	// Servers are Go servers in this process, called without a socket.
 	Servers *Servers
@@ -276,7 +274,8 @@ type Deployment struct {
 	Objects []store.Object
 	// Sidecars are the flags of its sidecars. Default: those of the Driver.
 	Sidecars *Sidecars
-	// Without is as in Driver. Default: none if Sidecars are given, otherwise the Driver's.
+	// Without lists sidecars that do not run: see Driver. Default: none if Sidecars are given,
+	// otherwise the Driver's.
 	Without []Sidecar
 }
 
@@ -362,7 +361,7 @@ type ProgramVersion struct {
 // ContainerVolume is a volume of a driver's container, as in the driver's deployment.
 type ContainerVolume = program.Volume
 
-// Socket names the unix sockets of a driver that runs already.
+// Socket names the unix sockets of a running driver.
 type Socket struct {
 	Controller string
 	// Nodes are the sockets by node name.

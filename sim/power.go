@@ -18,14 +18,14 @@ func (c *Simulation) PowerOn(name string) error { return c.power.On(name) }
 // plugins. The objects of the API remain, and cannot be changed meanwhile.
 func (c *Simulation) PowerOffAll() error { return c.power.OffAll() }
 
-// PowerOnAll gives the cluster its power back: all that ran begins again.
+// PowerOnAll restores the power of the cluster, and starts the components that ran before.
 func (c *Simulation) PowerOnAll() error { return c.power.OnAll() }
 
 // Powered returns an error if the whole cluster has no power: its API cannot be reached then.
 func (c *Simulation) Powered() error { return c.power.Powered() }
 
-// ShutDown shuts a node down as its operating system does. The kubelet ends the pods, critical ones
-// last, and waits for their volumes within grace. Then the power is off. It runs until then.
+// ShutDown shuts a node down like its operating system, and runs until the power is off. Before
+// that, the kubelet ends the pods, critical ones last, and waits for their volumes within grace.
 // Volumes that are still mounted are reported in the trace.
 func (c *Simulation) ShutDown(name string, grace fakekubelet.ShutdownGrace) error {
 	n, err := c.nodes.Named(name)

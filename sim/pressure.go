@@ -13,7 +13,7 @@ import (
 type Shortage = fakekubelet.Shortage
 
 // SetShortage makes a node short of memory or ephemeral-storage from now on; a shortage of 0 bytes
-// ends it.
+// ends the shortage.
 func (c *Simulation) SetShortage(name string, of corev1.ResourceName, s Shortage) error {
 	n, err := c.nodes.Named(name)
 	if err != nil {

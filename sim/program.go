@@ -55,15 +55,15 @@ func (c *Simulation) logDir() string {
 	return filepath.Join(c.run.work.Path(), "logs", c.cluster)
 }
 
-// Usage describes the resources that the program of a plugin used in a run, and the processes that
-// it left, over all its instances.
+// Usage describes the resources that all instances of a plugin's program used in a run, and the
+// processes that they left.
 type Usage struct {
 	// Plugin is, for example, "node plugin of d.example.com on node-a".
 	Plugin string
 	// Memory is the highest memory usage of one instance, in bytes.
 	Memory int64
-	// Left are the commands of processes that outlived the instance that had started them. They
-	// were ended then.
+	// Left are the commands of processes that outlived the instance that had started them. csisim
+	// ended them with the instance.
 	Left []string
 	// Lost are files of a previous container that an instance tried to read.
 	Lost []machine.Lookup

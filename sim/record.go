@@ -29,7 +29,7 @@ type record struct {
 	sinks []trace.Sink
 	made  trace.Versions
 
-	failures []*expect.Failure // that made the test fail
+	failures []*expect.Failure // the failures of the test
 }
 
 // newRecord records nothing unless a flag requires it.

@@ -71,7 +71,7 @@ func (c *Simulation) pass(what string, limit time.Duration, until kernel.Until, 
 	}
 }
 
-// Wait is the wall time for which a run waited for work of one kind of a driver.
+// Wait is the wall time for which a run waited for one kind of a driver's work.
 type Wait = unfinished.Wait
 
 // Waits returns the waits of the run, of all its clusters.

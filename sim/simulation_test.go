@@ -64,7 +64,7 @@ func erase(t *testing.T, c *sim.Simulation, resource, name string) {
 	require.NoError(t, c.Delete(res, store.Key{Namespace: "default", Name: name}))
 }
 
-// calls are the CSI calls so far, without questions for capabilities.
+// calls returns the CSI calls so far, without requests for capabilities.
 func calls(c *sim.Simulation, from int) []string {
 	var all []string
 	for _, e := range c.World.Trace.Events()[from:] {

@@ -6,7 +6,7 @@ type (
 	// Strategy takes the decisions of a run: which process runs next, how far a view
 	// lags, which fault fires. The same answers to the same choices give the same run.
 	Strategy = kernel.Strategy
-	// Choice is one decision among N alternatives. Alternative 0 is the one of a calm world without
+	// Choice is one decision among N alternatives. Alternative 0 belongs to a calm world without
 	// faults.
 	Choice = kernel.Choice
 	// Calm is the strategy that always takes alternative 0. It is the default.

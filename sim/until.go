@@ -53,7 +53,7 @@ type wait struct {
 	last         *expect.Failure // the first expectation that did not hold then
 }
 
-// over reports whether all hold, or can never hold.
+// over reports whether all expectations hold, or can never hold.
 func (w *wait) over() bool {
 	revision := w.evidence.Store.Revision()
 	news := w.evidence.Update()

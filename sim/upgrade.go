@@ -10,7 +10,7 @@ import (
 
 // Upgrade describes the changes with which a program is restarted.
 type Upgrade struct {
-	// Kubernetes is the new version. Default: its present one.
+	// Kubernetes is the new version. Default: the present version.
 	Kubernetes version.Version
 	// Migration are the in-tree plugins with a new stage. Default: none.
 	Migration migration.Plugins

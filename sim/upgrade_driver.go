@@ -29,8 +29,8 @@ func (c *Simulation) EndForUpgrade(at Plugin, version string) error {
 	return c.drivers.EndForUpgrade(at.Driver, at.Node, version)
 }
 
-// SetVersion applies the objects of a release, and makes it the release of a plugin's next pod. A
-// running pod is unchanged, as after an update with the strategy OnDelete.
+// SetVersion applies the objects of a release, and uses that release for the next pod of a plugin.
+// A running pod is unchanged, as after an update with the strategy OnDelete.
 func (c *Simulation) SetVersion(at Plugin, version string) error {
 	return c.drivers.SetVersion(at.Driver, at.Node, version)
 }
@@ -50,7 +50,7 @@ func (d Driver) versions() []string {
 	return slices.Compact(names)
 }
 
-// release returns a release of the program. Fields that it leaves out are as in the first release.
+// release returns a release of the program. It takes omitted fields from the first release.
 func (o *Program) release(version string) ProgramVersion {
 	release, is := o.Versions[version]
 	if !is {

@@ -48,7 +48,7 @@ func TestABreachOfTheSpecFailsATestUnlessItIsAllowed(t *testing.T) {
 	breach(t, "*")
 }
 
-// serve serves a driver that is not started by csisim.
+// serve serves a driver that csisim does not start.
 func serve(t *testing.T, socket string) {
 	t.Helper()
 	listener, err := net.Listen("unix", socket)

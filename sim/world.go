@@ -22,7 +22,8 @@ type World interface {
 	// RESTConfig is the configuration of clients of any kind.
 	RESTConfig() *rest.Config
 
-	// Evidence is the evidence for checking expectations. Exclusively runs a look at it.
+	// Evidence returns the evidence for checking expectations. Exclusively runs a function that
+	// reads it.
 	Evidence() *expect.Evidence
 	Exclusively(look func())
 	// Say records the test's next action in the trace. Last is the Seq of the last event there.

@@ -62,7 +62,7 @@ func TestAPublishThatFailsIsTriedAgain(t *testing.T) {
 	c.Expect(expect.Event{Reason: "FailedMount", About: "pod/web", Type: "Warning"})
 }
 
-// The same lifecycle with another order of events. The order is the same in every run.
+// The same lifecycle succeeds with another order of events. The order is the same in every run.
 func TestChanceFindsNothing(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 
 // AddonsSidecar is a sidecar of CSI-Addons beside the plugin of a node or the controller plugin.
 type AddonsSidecar struct {
-	Pod  string // "namespace/name"; empty for a pod that is made for it
+	Pod  string // "namespace/name"; empty: csisim creates a pod
 	Node string // of the plugin; empty for the controller plugin
-	Down bool   // it is started on request
+	Down bool   // started only on request
 	// Options are its flags; the driver, the plugin and the pod are added to them.
 	Options fakecontroller.AddonsSidecarOptions
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// AddonsOutside is the network between programs of CSI-Addons here and elsewhere: those here are on
-// loopback.
+// AddonsOutside connects the simulated programs of CSI-Addons with external ones. The simulated
+// programs are on loopback.
 type AddonsOutside struct {
 	Gate  *Gate
 	API   func() *apiserver.Server
@@ -44,12 +44,12 @@ func (a AddonsOutside) server() (api *apiserver.Server) {
 	return api
 }
 
-// Left is the time for which a caller will still wait.
+// Left returns the time for which a caller will still wait.
 func (AddonsOutside) Left(caller context.Context) time.Duration {
 	if end, ok := caller.Deadline(); ok {
 		return time.Until(end)
 	}
-	return math.MaxInt64 / 2 // without an end
+	return math.MaxInt64 / 2 // no deadline
 }
 
 // Dial is a connection to a sidecar.

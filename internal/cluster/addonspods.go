@@ -17,7 +17,7 @@ import (
 type addonsPods struct{ made int }
 
 // make creates the pod of a sidecar, "namespace/name", by a StatefulSet with one replica. It gives
-// the pod the address, or by default an unused one. It is a record: no kubelet runs it.
+// the pod the address, or by default an unused one. The pod is only a record: no kubelet runs it.
 func (a *addonsPods) make(w *component.World, pod, address string) {
 	namespace, name, _ := strings.Cut(pod, "/")
 	if a.made++; address == "" {

@@ -12,7 +12,8 @@ import (
 // quickly created. Kinds without that form are kept as JSON.
 type applied string
 
-// stored is implemented by the Go types of Kubernetes' own kinds, for that form.
+// stored is implemented by the Go types of Kubernetes' own kinds. It encodes them in the stored
+// form.
 type stored interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error

@@ -10,8 +10,8 @@ type (
 	PowerOf   struct{ *Node }
 )
 
-// Settle removes a component that the scenario has ended or started: no fault starts it again. It
-// reports whether a fault would have done so.
+// Settle removes a component that the scenario has ended or started, so that no fault starts it
+// again. It reports whether a fault would have started it again.
 func (a AwaitingRestart) Settle(component any) (was bool) {
 	was = a[component]
 	delete(a, component)

@@ -77,7 +77,7 @@ func (c *Checks) Ended(at wire.Site, call *trace.Event) {
 	}
 }
 
-// checkDetached looks for mounts of a volume that has been detached from a node.
+// checkDetached finds mounts of a volume that was detached from a node.
 func (c *Checks) checkDetached(call *trace.Event) {
 	request, ok := call.Request.(*csi.ControllerUnpublishVolumeRequest)
 	if !ok || call.Code != "" {

@@ -23,8 +23,8 @@ type Containers struct {
 	DialTo func(ctx context.Context, network, to string) (net.Conn, error)
 }
 
-// runProgram is the way to a container that runs a program. It has no colon, because kubectl parses
-// an error with a colon as a YAML map and prints nothing.
+// runProgram tells the user how to get a container that runs a program. It has no colon, because
+// kubectl parses an error with a colon as a YAML map and prints nothing.
 const runProgram = "map its image under images, or use csisim up --pull"
 
 // Log finds the output of a container.
@@ -52,7 +52,7 @@ func (c Containers) Log(pod *corev1.Pod, container string, previous bool) (apise
 	return apiserver.Log{File: instance.Log, Open: func() bool { return instance.Finished.IsZero() }}, nil
 }
 
-// Container finds the instance of a container that runs.
+// Container finds the running instance of a container.
 func (c Containers) Container(pod *corev1.Pod, container string) (apiserver.Container, error) {
 	program, err := c.program(pod, container)
 	switch {
@@ -75,7 +75,7 @@ func (c Containers) Page(name, port, path string) (*apiserver.Page, error) {
 	own := strconv.Itoa(fakekubelet.Port)
 	n := c.Nodes.Find(name)
 	if n == nil {
-		// A Node object without a machine.
+		// This Node object has no machine.
 		return nil, fmt.Errorf("dial tcp: lookup %s: no such host", name)
 	}
 	if n.Kubelet == nil || port != "" && port != own {
@@ -135,7 +135,7 @@ func isRunning(pod *corev1.Pod, container string) bool {
 	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Running != nil })
 }
 
-// waits reports whether the next instance of a container has not started yet.
+// waits reports whether a container waits for the start of its next instance.
 func waits(pod *corev1.Pod, container string) bool {
 	return hasStatus(pod, container, func(s *corev1.ContainerStatus) bool { return s.State.Waiting != nil })
 }

@@ -38,7 +38,7 @@ func (c *Controller) Runs() bool {
 	return c.running != nil && (!mayExit || program.Running())
 }
 
-// Crash ends it, if it was started: its memory is lost.
+// Crash ends the controller, if it was started. Its memory is lost.
 func (c *Controller) Crash() {
 	if c.running != nil {
 		c.running.Crash()
@@ -64,14 +64,14 @@ const leader = "leader"
 
 // Controllers are the controllers and sidecars of a cluster.
 type Controllers struct {
-	// All are in the order in which they were added.
+	// All has the controllers in the order in which they were added.
 	All []*Controller
 	// In is the cluster that they control.
 	In       fakecontroller.Cluster
 	Awaiting AwaitingRestart
 }
 
-// AddManager adds those of kube-controller-manager.
+// AddManager adds the controllers of kube-controller-manager.
 func (c *Controllers) AddManager(all ...fakecontroller.Controller) {
 	for _, ctl := range all {
 		c.AddSidecar(&Controller{Controller: ctl, manager: true})
@@ -113,8 +113,8 @@ func (c *Controllers) RestartControlPlane() {
 	}
 }
 
-// Names returns the names of all. For a sidecar with replicas, these are the name of each replica,
-// of all replicas together, and of the leader, if they elect one.
+// Names returns the names of all controllers and sidecars. For a sidecar with replicas, these are
+// the name of each replica, of all replicas together, and of the leader, if they elect one.
 func (c *Controllers) Names() []string {
 	var names, replicas []string
 	for _, ctl := range c.All {
@@ -131,7 +131,7 @@ func (c *Controllers) Names() []string {
 	return append(names, replicas...)
 }
 
-// named are those of a name.
+// named returns the controllers with a name.
 func (c *Controllers) named(name string) (found []*Controller) {
 	for _, ctl := range c.All {
 		of := ctl.Replica.Of

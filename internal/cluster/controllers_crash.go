@@ -7,7 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Named returns those of a name: one, all replicas, the leader, or all of kube-controller-manager.
+// Named returns the controllers with a name: one, all replicas, the leader, or all of
+// kube-controller-manager.
 func (c *Controllers) Named(name string) ([]*Controller, error) {
 	if found := c.named(name); len(found) > 0 {
 		return found, nil
@@ -51,7 +52,7 @@ func (c *Controllers) Restart(name string) error {
 	return nil
 }
 
-// Note records that those of a name end or start.
+// Note records that the controllers with a name end or start.
 func (c *Controllers) Note(name string, verb trace.Verb) {
 	c.In.World.Trace.Add(trace.Transition{Part: trace.Controller, Name: name, Verb: verb}.Entry(""))
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Deployment is the deployment of a driver, as far as its objects are concerned.
+// Deployment holds the objects of a driver's deployment.
 type Deployment struct {
 	World   *component.World
 	Objects *Objects
-	// Version is the release that the objects are of.
+	// Version is the release to which the objects belong.
 	Version string
 
 	firstForms []firstForm
@@ -57,7 +57,7 @@ func (d *Deployment) Deploy(version string, objects []store.Object) error {
 	return nil
 }
 
-// remember keeps the form that an object of the first release has.
+// remember keeps an object in the form of the first release.
 func (d *Deployment) remember(o store.Object) (at Object, err error) {
 	at.Resource, err = kind.ResourceOf(d.World.Store, o)
 	if err != nil {

@@ -26,13 +26,13 @@ type Driver struct {
 	Cluster string
 	// Mock is the backend of a mock driver; nil for others.
 	Mock *mock.Driver
-	// IsProgram says that its plugins are programs of the run's own, and Words are the words of
-	// their command lines.
+	// IsProgram means that the run starts its plugins as programs. Words are the words of their
+	// command lines.
 	IsProgram bool
 	Words     []string
-	// IsExisting says that csisim does not start it.
+	// IsExisting means that csisim does not start it.
 	IsExisting bool
-	// IsSingle says that one program is both the controller plugin and the plugin of a node.
+	// IsSingle means that one program is both the controller plugin and the plugin of a node.
 	IsSingle bool
 	// Addons are its sidecars of CSI-Addons.
 	Addons []AddonsSidecar
@@ -42,14 +42,15 @@ type Driver struct {
 	ControllerPlugins int
 	// RunsOn reports whether it has a plugin on a node.
 	RunsOn func(node string) bool
-	// Down are the nodes on which it is down at first.
+	// Down are the nodes on which it is down at the start.
 	Down    []string
 	Further []Further
 	// NodeIDs are the CSI node ids by node name. Default: the node's name.
 	NodeIDs map[string]string
 	// Socket and AddonsSocket are the names of the sockets in the directory of a plugin.
 	Socket, AddonsSocket string
-	// Directory is below plugins, and of its state: its name, unless that is not known yet.
+	// Directory is the name of its directory below plugins, and of the directory of its state: the
+	// driver's name, if it is known.
 	Directory string
 	// StartTimeout bounds, in wall time, the requests outside the run. Default: 10 s.
 	StartTimeout time.Duration
@@ -101,7 +102,7 @@ type Further struct {
 // FirstVersion is the name of the release that is installed first, unless the driver names it.
 const FirstVersion = "program"
 
-// NodeID is the CSI node id that the driver is given on a node.
+// NodeID returns the CSI node id that the driver gets on a node.
 func (d *Driver) NodeID(node string) string {
 	if id := d.NodeIDs[node]; id != "" {
 		return id
@@ -109,7 +110,7 @@ func (d *Driver) NodeID(node string) string {
 	return node
 }
 
-// furtherPlugin is nil if the node has none of the name.
+// furtherPlugin returns a further plugin on a node by its name; nil if there is none.
 func (d *Driver) furtherPlugin(name, node string) *Plugin {
 	i := slices.IndexFunc(d.further, func(p *Plugin) bool { return p.Name == name && p.Node == node })
 	if i < 0 {
@@ -149,7 +150,7 @@ func (d *Driver) Controllers() []*Plugin {
 	return append([]*Plugin{d.Controller}, d.replicas...)
 }
 
-// replica is nil if the driver's controller plugin has none of the number.
+// replica returns a replica of the controller plugin by its number; nil if there is none.
 func (d *Driver) replica(number string) *Plugin {
 	for _, p := range d.Controllers() {
 		if strconv.Itoa(max(1, p.Replica)) == number {

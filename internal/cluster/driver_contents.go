@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// holds requests the present contents of a driver's backend. The requests are no part of the run:
-// they pass no wire, so that no trace shows them.
+// holds requests the current contents of a driver's backend. The requests are no part of the run:
+// they do not pass the wire, and no trace shows them.
 func (d *Driver) holds() (h ledger.Holdings, err error) {
 	defer func() { d.note(h) }()
 	switch {
@@ -49,8 +49,8 @@ func (d *Driver) note(h ledger.Holdings) {
 	}
 }
 
-// Listed returns the ids of all volumes and snapshots, of any maker, that drivers have listed when
-// they were looked at, at the beginning of the run and at its end; sorted.
+// Listed returns the sorted ids of all volumes and snapshots that drivers have listed at the
+// beginning of the run and at its end, including those that the run did not create.
 func (ds *Drivers) Listed() []string {
 	all := map[string]bool{}
 	for _, d := range ds.All {

@@ -39,9 +39,8 @@ func (ds *Drivers) Install(name string) error {
 	return nil
 }
 
-// Uninstall deletes a driver's deployment: its sidecars die, its plugins and
-// registrars are stopped, its CSIDriver object goes. Whatever of its volumes is
-// attached, mounted or claimed stays so.
+// Uninstall deletes a driver's deployment: it kills the sidecars, stops the plugins and registrars,
+// and deletes the CSIDriver object. Volumes that are attached, mounted or claimed stay unchanged.
 func (ds *Drivers) Uninstall(name string) error {
 	d, err := ds.Named(name)
 	if err != nil {
@@ -79,7 +78,7 @@ func (ds *Drivers) removeCSIDriver(d *Driver) error {
 	return err
 }
 
-// installCSIDriver creates the driver's CSIDriver object, as its deployment would.
+// installCSIDriver creates the driver's CSIDriver object, like its deployment.
 func (ds *Drivers) installCSIDriver(d *Driver) error {
 	if d.NoCSIDriver || d.registersItself() && d.CSIDriver == nil {
 		return nil
@@ -104,7 +103,7 @@ func (d *Driver) registersItself() bool {
 	return d.Sidecars.ClusterRegistrar != nil || d.Lacks(fakecontroller.ClusterRegistrar)
 }
 
-// createCSIDriver makes the object in the form that the cluster knows. L-CDR-2
+// createCSIDriver creates the object in the form that the cluster's version knows. L-CDR-2
 func (ds *Drivers) createCSIDriver(d *storagev1.CSIDriver) error {
 	if !ds.World.Began.Has(version.CSINode) {
 		_, err := store.Create(ds.World.Store, legacy.FromCSIDriver(d))

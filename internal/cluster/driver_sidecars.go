@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
-// AddSnapshotController adds the controller as soon as some driver can make snapshots.
+// AddSnapshotController adds the snapshot-controller if a driver can make snapshots.
 func (ds *Drivers) AddSnapshotController() {
 	if !ds.needsSnapshotController() {
 		return
@@ -37,8 +37,8 @@ func (ds *Drivers) AddSidecars(d *Driver) error {
 	return ds.addAddons(d)
 }
 
-// addSidecarsOf adds the sidecars in the pod of a plugin: the ones beside a controller plugin, and
-// the ones that run on nodes.
+// addSidecarsOf adds the sidecars in the pod of a plugin: sidecars beside a controller plugin, or
+// sidecars on nodes.
 func (ds *Drivers) addSidecarsOf(p *Plugin) {
 	ds.addLivenessProbe(p)
 	d := p.Driver
@@ -81,8 +81,8 @@ func (ds *Drivers) addSidecar(s sidecar.Sidecar, p *Plugin, election *sidecar.El
 	}
 }
 
-// addNodeSidecar adds one program beside the plugin of a node. Its name ends with the node's name;
-// the name without that is the name of all of them.
+// addNodeSidecar adds one program beside the plugin of a node. Its name ends with the node's name.
+// The name without this ending means the program on all nodes.
 func (ds *Drivers) addNodeSidecar(s sidecar.Sidecar, p *Plugin) {
 	ctl := ds.sidecar(s, p, sidecar.Target{Driver: p.Driver.Name, Node: p.Node, Machine: p.Machine, Socket: p.Socket})
 	ctl.Replica.Of = ctl.Name
@@ -170,7 +170,7 @@ func (ds *Drivers) renewSidecars(p *Plugin) {
 	ds.endSidecars(p)
 	d, first := p.Driver, len(ds.Controllers.All)
 	if slices.Contains(d.Controllers(), p) {
-		// Sidecars request the capabilities of a driver that does not answer, too, and report it.
+		// Sidecars also query a driver that does not answer, and report the failure.
 		if promised, err := p.promises(); err == nil {
 			d.promised = promised
 		}

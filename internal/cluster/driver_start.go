@@ -80,7 +80,7 @@ func (ds *Drivers) start(d *Driver) error {
 		return err
 	}
 	if !d.Later {
-		d.before, _ = d.holds() // a driver that does not know has to say later
+		d.before, _ = d.holds() // without an answer, the contents are requested later
 	}
 	return ds.installCSIDriver(d)
 }
@@ -154,7 +154,7 @@ func (ds *Drivers) furnish(p *Plugin, directory string) (err error) {
 
 // Close ends all plugins, for the end of the cluster.
 func (ds *Drivers) Close() error {
-	errs := []error{ds.stopPrograms()} // at once: each may take its time
+	errs := []error{ds.stopPrograms()} // concurrently, because each may take long
 	for _, d := range ds.All {
 		errs = append(errs, d.stop())
 	}

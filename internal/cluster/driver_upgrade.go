@@ -32,7 +32,7 @@ func (ds *Drivers) EndForUpgrade(name, node, version string) error {
 	})
 }
 
-// SetVersion applies the objects of a release, and has the next pod of a plugin be of the release.
+// SetVersion applies the objects of a release, and uses that release for the next pod of a plugin.
 // A running pod is unchanged, as after an update with the strategy OnDelete.
 func (ds *Drivers) SetVersion(name, node, version string) error {
 	plugins, err := ds.meant(name, node)
@@ -77,7 +77,7 @@ func (ds *Drivers) restartPlugin(p *Plugin, version string) error {
 	return ds.startAgain(p)
 }
 
-// replacePod has a stopped plugin start in a new pod, of the release that is due.
+// replacePod prepares the start of a stopped plugin in a new pod, with the next release.
 func (ds *Drivers) replacePod(p *Plugin) {
 	b, isProgram := p.Backend.(*Program)
 	if isProgram && b.program != nil {

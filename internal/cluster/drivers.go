@@ -40,7 +40,7 @@ type Drivers struct {
 	Addons        fakecontroller.Addons
 	AddonsManager fakecontroller.AddonsManagerOptions
 	AddonsHost    string
-	// HaveImages says that drivers may run in pods.
+	// HaveImages means that drivers may run in pods.
 	HaveImages bool
 	// Died are the programs that ended by themselves.
 	Died []judged.Death
@@ -66,7 +66,7 @@ func (ds *Drivers) Plugins(d *Driver) []*Plugin {
 	return append(all, d.further...)
 }
 
-// Find returns the driver of a name; nil for none.
+// Find returns the driver with a name; nil for none.
 func (ds *Drivers) Find(name string) *Driver {
 	i := slices.IndexFunc(ds.All, func(d *Driver) bool { return d.Name == name })
 	if i < 0 {
@@ -177,13 +177,13 @@ func (ds *Drivers) serves(driver, node string) bool {
 	return err == nil && p.Running
 }
 
-// hasProgram reports whether the plugins of a driver are programs of the run's own.
+// hasProgram reports whether the run starts the plugins of a driver as programs.
 func (ds *Drivers) hasProgram(name string) bool {
 	d := ds.Find(name)
 	return d != nil && d.IsProgram
 }
 
-// machinesOf returns those of the nodes that a driver knows by an id.
+// machinesOf returns the machines of the nodes that a driver knows by an id.
 func (ds *Drivers) machinesOf(driver, id string) (all []machine.Machine) {
 	d := ds.Find(driver)
 	for _, n := range ds.Nodes.All {

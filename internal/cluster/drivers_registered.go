@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// Missing is the first thing that is not up: a node or a driver on it.
+// Missing returns the first node that is not up, or the first driver that is not up on a node.
 func (ds *Drivers) Missing() string {
 	for _, n := range ds.Nodes.All {
 		if n.Kubelet == nil {
@@ -45,8 +45,8 @@ func (ds *Drivers) Refused() (lines []string) {
 }
 
 // registered reports whether a driver is registered on a node. The kubelet lists a driver as soon
-// as it begins to register it. Whether the driver has given its node's id shows in the CSINode, or
-// in its equivalent for an old kubelet.
+// as the registration begins. The CSINode, or its equivalent for an old kubelet, shows whether the
+// driver has returned the node's id.
 func (ds *Drivers) registered(d *Driver, n *Node) bool {
 	return slices.Contains(n.Kubelet.Registered(), d.Name) && volume.IsInstalled(ds.World.Store, n.Version, n.Name, d.Name)
 }

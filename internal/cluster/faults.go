@@ -40,8 +40,8 @@ func (c Faults) Kill(victim fault.Victim, at wire.Site) error {
 	return err
 }
 
-// Restart starts the stopped parts of a fault's victim again, unless its node has no power, or the
-// scenario has ended it since.
+// Restart restarts the stopped parts of a fault's victim, unless the node has no power or the
+// scenario has ended the victim since.
 func (c Faults) Restart(f *fault.Fault, at wire.Site) error {
 	victim := f.Victim
 	victims, err := c.victims(victim, at)

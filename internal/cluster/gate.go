@@ -41,7 +41,7 @@ func (g *Gate) admit() {
 	}
 }
 
-// While runs the simulation. admit handles the uses that arrive in this time, at the latest when
+// While runs the simulation. admit handles the clients that arrive meanwhile, at the latest when
 // the simulation stands still again.
 func (g *Gate) While(run func()) {
 	g.lock.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// KillKubelet crashes a kubelet: its memory is lost, files, mounts and containers stay.
+// KillKubelet crashes a kubelet: its memory is lost, but files, mounts and containers stay.
 func (all *Nodes) KillKubelet(node string) error {
 	n, err := all.Named(node)
 	if err != nil {

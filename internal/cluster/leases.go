@@ -37,7 +37,7 @@ func (all *Nodes) LastRenewal(name string) (last time.Duration, alive bool) {
 // OnChange registers f to be called when a kubelet starts or ends.
 func (all *Nodes) OnChange(f func(node string)) { all.onChange = append(all.onChange, f) }
 
-// changed reports that the kubelet of a node has started or ended.
+// changed records that the kubelet of a node has started or ended.
 func (all *Nodes) changed(n *Node) {
 	for _, f := range all.onChange {
 		f(n.Name)

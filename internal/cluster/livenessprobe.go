@@ -41,8 +41,8 @@ func (ds *Drivers) addLivenessProbe(p *Plugin) {
 	})
 }
 
-// restartUnhealthy ends the container of a plugin as SIGTERM would, and restarts it after the
-// kubelet's delay; the registrar and the sidecars continue to run. C-LIVE-3
+// restartUnhealthy ends the container of a plugin like SIGTERM, and restarts it after the kubelet's
+// delay; the registrar and the sidecars continue to run. C-LIVE-3
 func (ds *Drivers) restartUnhealthy(p *Plugin, why string) {
 	ds.World.Trace.Note(p.Node, "%s failed its liveness probe, it will be restarted: %s", p, why)
 	if err := p.stop(); err != nil {

@@ -21,7 +21,7 @@ const ControlPlane = "control-plane"
 type Machines struct {
 	World  *component.World
 	Layout machine.Layout
-	// Dir is the directory of all. Default: they are in memory.
+	// Dir is the directory of all machines. Default: the machines are in memory.
 	Dir   string
 	Loops *workdir.Loops
 	// Namespaces gives each machine a mount namespace. Programs then change no directories of the

@@ -53,7 +53,7 @@ func (d *Driver) SetUpMock(first mock.Options, others map[string]mock.Options, n
 	}
 }
 
-// JoinSites makes a mock driver and the one of its name in another cluster replicate to each other.
+// JoinSites makes two mock drivers with the same name, in two clusters, replicate to each other.
 func (ds *Drivers) JoinSites(d *Driver) {
 	for _, its := range ds.All {
 		if d.Mock != nil && its.Mock != nil && its.Name == d.Name {
@@ -112,8 +112,8 @@ func (s *Mocked) Change(info mock.NodeInfo) error {
 	return nil
 }
 
-// topology returns the segments that it reports for its node: its zone
-// under the driver's topology key. A node without a zone has its id as its zone.
+// topology returns the segments that a plugin reports for its node: the node's zone under the
+// driver's topology key. Without a zone, it reports the node's id.
 func (s *Mocked) topology() map[string]string {
 	if o := s.mock.optionsOf(s.Version); o.Topology && s.zone != "" {
 		return map[string]string{cmp.Or(o.TopologyKey, s.Driver.Name+"/zone"): s.zone}

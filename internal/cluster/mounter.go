@@ -59,7 +59,7 @@ func (m Mounter) touch(file string) error {
 	return m.Machine.WriteFile(file, nil, 0o644)
 }
 
-// Unmount unmounts a target, and removes it.
+// Unmount unmounts a target and removes it.
 func (m Mounter) Unmount(target string) error {
 	mounted, err := m.IsMounted(target)
 	if err != nil {

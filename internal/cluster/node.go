@@ -83,7 +83,7 @@ func (all *Nodes) StartKubelet(n *Node) {
 	all.changed(n)
 }
 
-// CrashKubelet ends the kubelet of a node: its memory is lost.
+// CrashKubelet kills the kubelet of a node. Its memory is lost.
 func (all *Nodes) CrashKubelet(n *Node) {
 	n.Kubelet.Crash()
 	n.Kubelet = nil

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Plugin is one instance of a driver: the controller's, or that of a node.
+// Plugin is a controller plugin or a node plugin of a driver.
 type Plugin struct {
 	Driver *Driver
 	Node   string // empty for the controller
@@ -24,18 +24,18 @@ type Plugin struct {
 	Name    string // of a further plugin of the node; empty for the driver's own
 	Machine machine.Machine
 	Socket  string // as the machine sees it
-	Addons  string // where it serves CSI-Addons; mostly the same
+	Addons  string // where it serves CSI-Addons; usually Socket
 	Backend Backend
 	Version string // the release that it runs; empty for the one that was installed first
 	Running bool
-	Began   time.Duration // when it was started last
+	Began   time.Duration // time of its last start
 
-	id        string               // the CSI node id of a further plugin that has its own
-	next      string               // the release of its next pod; empty for the same
-	renewed   bool                 // its pod is new, and the sidecars are those of the pod before
+	id        string               // the CSI node id of a further plugin; empty for the driver's
+	next      string               // the release of its next pod; empty for the present one
+	renewed   bool                 // its pod is new, but its sidecars still belong to the old pod
 	comesBack bool                 // when its node has power again
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
-	registry  string               // directory below plugins_registry; empty for that itself
+	registry  string               // directory below plugins_registry; empty for plugins_registry
 	registrar *registrar.Registrar // nil for the controller, or if it is external
 	interrupt context.Context      // ends waits for it in wall time
 	orders    int                  // how often it was started or ended on request
@@ -46,14 +46,14 @@ type Plugin struct {
 	line      *line                // nil before the first request
 }
 
-// Backend starts and ends one instance of a driver.
+// Backend starts and ends one plugin.
 type Backend interface {
 	Start() error
 	// Kill ends it like SIGKILL: the socket file stays.
 	Kill() error
 	// Stop ends it like SIGTERM: it removes its socket.
 	Stop() error
-	// LostPower ends it when its node loses power, with all mounts.
+	// LostPower ends it when its node loses power. All mounts are lost, too.
 	LostPower()
 }
 
@@ -117,7 +117,7 @@ func (p *Plugin) servesAt(at wire.Site) bool {
 	return p.Machine == at.Machine && (p.Socket == at.Socket || p.Addons == at.Socket)
 }
 
-// NodeID is the CSI node id that the plugin is given.
+// NodeID returns the CSI node id that the plugin gets.
 func (p *Plugin) NodeID() string { return cmp.Or(p.id, p.Driver.NodeID(p.Node)) }
 
 // release is the name of the release that a plugin runs.

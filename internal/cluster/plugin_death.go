@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Follow has the end of a program recorded, and the program started again.
+// Follow makes the end of a program recorded, and restarts the program.
 func (ds *Drivers) Follow(b *Program) {
 	b.Spec.Ended = func(process *machine.Process) {
 		ds.World.Kernel.Arrive("end of "+b.String(), func() { ds.programEnded(b, process) })
@@ -80,9 +80,9 @@ func (l *crashLoop) delay(now time.Duration) time.Duration {
 	return sidecar.CrashLoop(l.ends)
 }
 
-// restartLater starts a program again when the kubelet would, unless it has been started or ended
-// by then. If the start fails, it retries with a backoff; this is housekeeping, because it may
-// continue for ever.
+// restartLater restarts a program after the kubelet's delay, unless it was started or ended
+// meanwhile. If the start fails, it retries with a backoff. These retries are housekeeping, because
+// they may never end.
 func (ds *Drivers) restartLater(p *Plugin, wait func(*kernel.Process, time.Duration)) {
 	k, orders := ds.World.Kernel, p.orders
 	k.Spawn(nil, "restart of "+p.String(), func(process *kernel.Process) {
@@ -99,7 +99,7 @@ func (ds *Drivers) restartLater(p *Plugin, wait func(*kernel.Process, time.Durat
 	})
 }
 
-// restarted is the entry of a plugin that the kubelet restarts.
+// restarted returns the trace entry for a plugin that the kubelet restarts.
 func (p *Plugin) restarted() trace.Entry {
 	e := trace.Transition{Part: trace.Plugin, Name: p.String(), Verb: trace.Started, Driver: p.Driver.Name}.Entry(p.Node)
 	e.Message = fmt.Sprintf("%s restarted by the kubelet, restart %d", p, p.loop.ends)

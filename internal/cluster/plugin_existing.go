@@ -37,7 +37,7 @@ func (e *Existing) Start() error {
 	return e.link(e.addons, e.Addons)
 }
 
-// link has a socket be found where the node expects it.
+// link makes a socket available at the path that the node expects.
 func (e *Existing) link(target, socket string) error {
 	info, err := os.Stat(target)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -68,7 +68,7 @@ func (e *Existing) Kill() error {
 // Stop removes the links.
 func (e *Existing) Stop() error {
 	if e.Addons != e.Socket {
-		_ = os.Remove(e.Machine.Path(e.Addons)) // the other one says whether that could be done
+		_ = os.Remove(e.Machine.Path(e.Addons)) // the error of the other socket is returned
 	}
 	return os.Remove(e.Machine.Path(e.Socket))
 }

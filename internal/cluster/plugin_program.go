@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// Program is the backend of a plugin that is a program of the run's own.
+// Program is the backend of a plugin that the run starts as a program.
 type Program struct {
 	*Plugin
 	Spec program.Spec
@@ -21,16 +21,16 @@ type Program struct {
 	Use func(spec *program.Spec, version string)
 	// Loops are the loop devices of the run.
 	Loops *workdir.Loops
-	// Ran are all instances, the latest one included.
+	// Ran are all instances, including the latest one.
 	Ran []*machine.Process
 
 	program *program.Program
 }
 
-// Programs are the plugins that are programs of the run's own.
+// Programs returns the plugins that the run starts as programs.
 func (ds *Drivers) Programs() (all []*Program) {
 	for _, d := range ds.All {
-		if !d.IsProgram { // it may be on 10,000 nodes
+		if !d.IsProgram { // a driver may be on 10,000 nodes
 			continue
 		}
 		for _, p := range ds.Plugins(d) {
@@ -66,8 +66,8 @@ func (b *Program) upgrade() {
 	}
 }
 
-// Lookups lists the looks of all instances at files that were lost with the containers of earlier
-// ones; none if it never served.
+// Lookups lists the lookups, by all instances, of files that were lost with the containers of
+// earlier instances; none if the program never served.
 func (b *Program) Lookups() []machine.Lookup {
 	if b.program == nil {
 		return nil
@@ -93,7 +93,7 @@ func (b *Program) Kill() error { return b.program.Kill() }
 // Stop ends the instance like SIGTERM.
 func (b *Program) Stop() error { return b.program.Stop() }
 
-// LostPower ends the instance as the loss of power does.
+// LostPower ends the instance like a loss of power.
 func (b *Program) LostPower() {
 	if b.program != nil {
 		b.program.LosePower()

@@ -26,7 +26,7 @@ func (p *Plugin) Ask(what string, question func(context.Context, grpc.ClientConn
 	return p.AskAt(p.Socket, what, question)
 }
 
-// AskAt sends a request as Ask does, to another socket of the plugin.
+// AskAt is Ask for another socket of the plugin.
 func (p *Plugin) AskAt(socket, what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	client, err := p.callUp(socket)
 	if err != nil {
@@ -132,8 +132,8 @@ func (p *Plugin) promises() (map[string]bool, error) {
 	return promised, err
 }
 
-// expandsOnNodes reports whether a controller plugin serves the node service, too, and says that
-// nodes expand volumes, as csi-resizer asks.
+// expandsOnNodes reports whether a controller plugin also serves the node service and has its
+// capability EXPAND_VOLUME. csi-resizer queries the same.
 func (p *Plugin) expandsOnNodes() (expands bool) {
 	_ = p.Ask("capabilities (NodeGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewNodeClient(client).NodeGetCapabilities(ctx, &csi.NodeGetCapabilitiesRequest{})

@@ -145,7 +145,7 @@ func (c *Power) OffAll() error {
 	return errors.Join(errs...)
 }
 
-// OnAll gives the cluster its power back: all that ran begins again.
+// OnAll restores the power of the cluster, and starts the components that ran before.
 func (c *Power) OnAll() error {
 	if c.off == nil {
 		return &ConfigError{Subject: "cluster " + c.Cluster, Problem: "it has power"}
@@ -174,7 +174,7 @@ func (c *Power) Powered() error {
 	return nil
 }
 
-// cutPower ends a plugin as its machine loses power.
+// cutPower ends a plugin when its machine loses power.
 func (c *Power) cutPower(p *Plugin) {
 	p.Running = false
 	p.orders++
@@ -185,7 +185,8 @@ func (c *Power) cutPower(p *Plugin) {
 // bootDelay is the time from the end of process 1 of a node until the node boots.
 const bootDelay = 10 * time.Second
 
-// LostProcessOne counts the end of process 1 of a machine as a loss of power, and boots it.
+// LostProcessOne treats the end of process 1 of a machine as a loss of power, and boots the
+// machine.
 func (c *Power) LostProcessOne(m *machine.Disk, how string) {
 	text := fmt.Sprintf("process 1 of %s: %s; the machine boots again", m.Name(), how)
 	c.Died = append(c.Died, judged.Death{Of: "process 1 of " + m.Name(), Text: text})

@@ -64,14 +64,14 @@ func (u *Users) Act(action fault.Action, at fault.Site) {
 	u.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := actions[action](u, p, at)
 		if config := (*ConfigError)(nil); err == nil || errors.As(err, &config) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
-			return // rejections by the API, or by this cluster, are no error
+			return // a rejection by the API or this cluster is no error
 		}
 		u.World.Kernel.Interrupt(fmt.Errorf("%s: %w", action, err))
 	})
 }
 
-// applications returns the objects of a type that the scenario has applied, and that still exist
-// and are not being deleted, if which selects them.
+// applications returns the objects of a type that the scenario has applied and that which selects,
+// if they still exist and are not being deleted.
 func applications[T store.Object](u *Users, which func(T) bool) (there []Object) {
 	var none T
 	res, err := store.ResourceOf(none)
@@ -129,7 +129,7 @@ func (u *Users) makeAgain(p *kernel.Process, leaving []Object) error {
 	return errors.Join(errs...)
 }
 
-// applyAgain creates an object as the scenario has applied it.
+// applyAgain creates an object in the form in which the scenario has applied it.
 func (u *Users) applyAgain(a Object) error {
 	obj, err := u.Objects.AsApplied(a)
 	if err != nil {

@@ -11,7 +11,7 @@ type Data struct{}
 // String returns the expectation in words.
 func (Data) String() string { return "each pod finds in its volumes the data that was written there" }
 
-// Failure is a pod that did not.
+// Failure reports a pod that does not find its content.
 func (d Data) Failure(ev *Evidence) *Failure {
 	f := ev.never(d.String(), ev.LostData(), trace.DataLost)
 	if f != nil {

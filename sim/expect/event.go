@@ -65,7 +65,7 @@ func (p Event) String() string {
 	return text
 }
 
-// Failure says that the events are too few or too many.
+// Failure reports that there are too few or too many such events.
 func (p Event) Failure(ev *Evidence) *Failure {
 	if p.About != "" && !p.Resolve(KindsIn(ev.Store)) {
 		return &Failure{Verdict: verdict.Plain(fmt.Sprintf("%q is no kind and name", p.About)), Expected: `an object such as "pod/web"`}

@@ -37,7 +37,7 @@ func (ev *Evidence) From(seq uint64) *Evidence {
 	return &later
 }
 
-// Expectation is something that holds of a run, or does not.
+// Expectation is a statement about a run.
 type Expectation interface {
 	// Failure returns the difference from the expectation; it is nil if the expectation holds.
 	Failure(*Evidence) *Failure

@@ -20,8 +20,8 @@ type Failure struct {
 	// place themselves.
 	File string
 	Line int
-	// Item is the index, from 0, of an item in a list of calls. The item is missing, or a
-	// superfluous call follows it.
+	// Item is the index, from 0, of an item in a list of calls: the missing item, or the item
+	// before a superfluous call.
 	Item          int
 	Expected, Got string
 	// About is the event that shows the failure best; nil for none.
@@ -36,7 +36,7 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Verdict.Text }
 
-// Explain adds the preceding events to a failure and, if it has none yet, a hint.
+// Explain adds the preceding events to a failure. It also adds a hint, unless the failure has one.
 func (ev *Evidence) Explain(f *Failure) {
 	ev.Update()
 	f.Trail = trail(ev.recorder.Events(), f.About, ev.Names)
@@ -45,7 +45,7 @@ func (ev *Evidence) Explain(f *Failure) {
 	}
 }
 
-// Text is the failure in full, with the trail's events named by names.
+// Text returns the full text of the failure. names shortens the names in the trail's events.
 func (f Failure) Text(names *calls.Names) string {
 	var b strings.Builder
 	if f.File != "" {

@@ -19,7 +19,7 @@ type forbiddenAfter struct {
 	After calls.Pattern `json:"after,omitempty" doc:"Only calls after the first such call are forbidden."`
 }
 
-// UnmarshalStrict reads a pattern and its after.
+// UnmarshalStrict reads a pattern and the field after.
 func (f *Forbidden) UnmarshalStrict(n *strict.Node) {
 	if after := n.Value("after"); after != nil {
 		f.After = &calls.Pattern{}
@@ -31,7 +31,7 @@ func (f *Forbidden) UnmarshalStrict(n *strict.Node) {
 // Wanted describes the forms.
 func (Forbidden) Wanted() string { return calls.Pattern{}.Wanted() }
 
-// JSONSchema is a pattern's with after.
+// JSONSchema returns the schema of a pattern, with the field after.
 func (Forbidden) JSONSchema() map[string]any {
 	return map[string]any{"oneOf": []any{
 		map[string]any{"type": "string"}, strict.MapSchema(nil, calls.Pattern{}, forbiddenAfter{}),
@@ -47,7 +47,7 @@ func (f Forbidden) String() string {
 	return text
 }
 
-// Failure is the first such call.
+// Failure reports the first forbidden call.
 func (f Forbidden) Failure(ev *Evidence) *Failure {
 	if problem := f.Problem(); problem != "" {
 		return &Failure{Verdict: verdict.Plain(problem)}

@@ -14,7 +14,7 @@ import (
 // Kubernetes itself.
 func (ev *Evidence) hint() string {
 	for _, f := range ev.Faults.InForce() {
-		if f.Times == 0 && !effect.Of(f.Effect).Doubles { // callers do not notice that one
+		if f.Times == 0 && !effect.Of(f.Effect).Doubles { // callers do not notice this fault
 			return fmt.Sprintf("fault %s is still in force for every %s, until it is cleared", f.Name, f.Call)
 		}
 	}

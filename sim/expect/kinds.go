@@ -20,7 +20,7 @@ var builtIn = func() map[string]*store.Resource {
 	return names
 }()
 
-// namesOf are the names of a resource. They include its group if the bare name means another
+// namesOf returns the names of a resource. They include its group if the bare name means another
 // resource.
 func namesOf(res *store.Resource) []string {
 	if d := kind.DefinitionOf(res); d != nil {
@@ -64,7 +64,7 @@ func (k Kinds) Names() map[string]*store.Resource {
 // List is every name of a resource, sorted.
 func (k Kinds) List() []string { return slices.Sorted(maps.Keys(k.Names())) }
 
-// Named finds a resource by any of its names, in upper or lower case.
+// Named finds a resource by one of its names, regardless of case.
 func (k Kinds) Named(name string) (*store.Resource, bool) {
 	name = strings.ToLower(name)
 	if res, ok := builtIn[name]; ok || k.store == nil {

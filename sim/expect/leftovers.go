@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Leftovers expects that nothing is left behind, apart from allowed leftovers. Litter of Kubernetes
-// itself is no failure.
+// Leftovers expects that nothing is left behind, apart from allowed leftovers. Leftovers of
+// Kubernetes itself are no failure.
 type Leftovers Allowed
 
 // String returns the expectation in words.

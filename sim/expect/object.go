@@ -22,7 +22,7 @@ import (
 // Object is a condition on an object: that it exists, does not exist, is in a phase, has a
 // condition, or has certain fields.
 type Object struct {
-	// Ref is kind and name in the way of kubectl: "pod/web", "pvc/team-a/data". In the name *
+	// Ref is kind and name in the syntax of kubectl: "pod/web", "pvc/team-a/data". In the name *
 	// matches any text. A volume or an attachment can be named by its claim: "pv/pvc/data".
 	Ref string
 	// Phase is its status.phase. Default: any.
@@ -35,7 +35,7 @@ type Object struct {
 	// Fields are the fields of the object that must have the given values. Default: none.
 	Fields map[string]any
 	// Where is a predicate that must hold for the object, and Means describes it in words. Default:
-	// anything is.
+	// any object is accepted.
 	Where func(store.Object) bool
 	Means string
 	// Count is the number of such objects. Default: at least one.
@@ -81,7 +81,7 @@ func (o Object) String() string {
 	return name + " " + strings.Join(words, ", ")
 }
 
-// Failure returns the failure that the condition does not hold now.
+// Failure returns a failure if the condition does not hold now.
 func (o Object) Failure(ev *Evidence) *Failure {
 	ref, err := o.reference(KindsIn(ev.Store))
 	if err != nil {

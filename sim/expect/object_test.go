@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Parts of an object are the same as in the whole.
+// Decoding parts of an object gives the same values as decoding the whole object.
 func TestPartsAreThoseOfTheWhole(t *testing.T) {
 	named := metav1.ObjectMeta{Name: "o", Labels: map[string]string{"a": "b"}}
 	for name, obj := range map[string]store.Object{

@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Reference names objects in the way of kubectl, kind and name: pod: web. In the name * matches any
-// text. A PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv:
-// pvc/data. A VolumeSnapshotContent can be named by its snapshot: vsc: vs/data.
+// Reference names objects by kind and name, like kubectl: pod: web. In the name * matches any text.
+// A PersistentVolume, VolumeAttachment or VolumeSnapshot can be named by its claim: pv: pvc/data. A
+// VolumeSnapshotContent can be named by its snapshot: vsc: vs/data.
 type Reference struct {
 	// Resource is the resource of the objects. The resource of a defined kind may come from another
 	// store; In returns the resource of a given store.
@@ -79,8 +79,8 @@ func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	return n.Without(found...)
 }
 
-// objectsNamed are the keys that name an object. Beside another reference, namespace is the
-// namespace of the latter.
+// objectsNamed are the keys that name an object. If another reference is beside it, namespace is
+// the namespace of that reference.
 func objectsNamed(n *strict.Node) []strict.Entry {
 	var named []strict.Entry
 	for _, entry := range n.Entries() {
@@ -181,8 +181,8 @@ func isOfClaim(pv *corev1.PersistentVolume, claim string) bool {
 	return bound != nil && claimFits(claim, bound.Namespace, bound.Name)
 }
 
-// claimFits reports whether a claim, or a snapshot, is the named one. Without a namespace before
-// the name, it is in the default namespace.
+// claimFits reports whether a claim or a snapshot has this name. A name without a namespace is in
+// the default namespace.
 func claimFits(named, namespace, name string) bool {
 	if !strings.Contains(named, "/") {
 		named = corev1.NamespaceDefault + "/" + named

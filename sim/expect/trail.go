@@ -27,7 +27,7 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 	alike := series{alikeness(last): 1}
 	volume := names.About(last)
 	for _, e := range causes(all, last) {
-		// The rest has room for faults, and for calls that caused nothing.
+		// The remaining places are for faults, and for calls that caused nothing.
 		if len(chosen) < maxTrail-maxAlike && isNews(e) && (volume == "" || !isOfNode(e)) {
 			alike.choose(e, chosen)
 		}
@@ -55,7 +55,7 @@ const maxAlike = 3
 // series counts the events of a story that are alike.
 type series map[string]int
 
-// choose adds an event to the story, unless the story has enough like it.
+// choose adds an event to the story, unless the story already has enough similar events.
 func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
 	most := maxAlike
 	if e.Kind == trace.KubeEvent {
@@ -67,8 +67,8 @@ func (s series) choose(e *trace.Event, chosen map[*trace.Event]bool) {
 	}
 }
 
-// alikeness is equal for calls with the same failure and for repetitions of one warning. It is
-// empty for all other events.
+// alikeness returns the same text for calls with the same failure, and for repetitions of one
+// warning. It returns "" for all other events.
 func alikeness(e *trace.Event) string {
 	if e.Kind == trace.KubeEvent && IsWarning(e) {
 		return e.Method + " " + e.Name
@@ -108,8 +108,8 @@ func isNews(e *trace.Event) bool {
 	return true
 }
 
-// isOfNode reports whether an event is about the start of a node. It led to all events there, and
-// explains little.
+// isOfNode reports whether an event is about the start of a node. All later events there follow
+// from it, so it explains little.
 func isOfNode(e *trace.Event) bool {
 	return e.Kind == trace.API && e.Resource == "csinodes" || e.Kind == trace.KubeEvent && strings.HasPrefix(e.Name, "Node/")
 }
@@ -171,7 +171,7 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 }
 
 // LastAbout returns the newest event about the objects: a Kubernetes event about one of them or a
-// call about its volume. Without such an event, it returns the last change of one.
+// call about its volume. Without such an event, it returns the last change of one of the objects.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
 	isAbout := func(e *trace.Event) bool {
@@ -195,8 +195,8 @@ func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	return ev.lastOf(func(e *trace.Event) bool { return e.Kind == trace.API && about[e.Resource+" "+e.Name] })
 }
 
-// failing returns the newest failed call about the objects' volumes, if the last call about that
-// volume failed. The objects wait for that call, whatever other events report.
+// failing returns the newest failed call about the objects' volumes, if the last call about the
+// same volume failed. The objects wait for that call, even if other events report another reason.
 func (ev *Evidence) failing(ref Reference, about map[string]bool) *trace.Event {
 	ev.Update()
 	last := map[string]*trace.Event{}
@@ -221,8 +221,8 @@ func (ev *Evidence) isOfPod(e *trace.Event, ref Reference) bool {
 	return pod != "" && ref.Resource != nil && ref.Resource.GVR.Resource == "pods" && partial.Wildcard(ref.Name, pod)
 }
 
-// connected are the names that events use for the objects, and for the claims of the pods among
-// them.
+// connected returns the names that events use for the objects, and for the claims of pods among the
+// objects.
 func (ev *Evidence) connected(ref Reference) map[string]bool {
 	about := map[string]bool{}
 	for _, obj := range ev.Find(ref) {

@@ -31,9 +31,9 @@ func (v Violations) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// ofKubernetes expects two properties of Kubernetes. It calls drivers in the promised order, and
-// the plugin that attached a volume (a driver or an in-tree plugin) also detaches it. A breach is
-// no driver's fault. L-ADC-7
+// ofKubernetes expects that Kubernetes calls drivers in the promised order, and that the plugin
+// that attached a volume (a driver or an in-tree plugin) also detaches it. No driver is to blame
+// for a breach. L-ADC-7
 func (v Violations) ofKubernetes(ev *Evidence) *Failure {
 	allowed := Allowed(v)
 	for _, e := range ev.recorder.Events() {
@@ -70,7 +70,7 @@ func (ev *Evidence) never(expected string, judged []verdict.Verdict, kind trace.
 	return f
 }
 
-// first is the first event of the kind: later ones may be its consequences.
+// first returns the first event of the kind, because later ones may be its consequences.
 func (ev *Evidence) first(kind trace.Kind) *trace.Event {
 	for _, e := range ev.recorder.Events() {
 		if e.Kind == kind {

@@ -8,9 +8,9 @@
 //
 // in a cluster that kind (https://kind.sigs.k8s.io) creates for the tests, in an existing kind
 // cluster with -csisim.on=kind:NAME, or in the cluster of a kubeconfig with
-// -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that have no place there are
-// skipped, with the reason. There, tests run one after the other, across packages, too. Drivers are
-// programs or the reference driver. Containers with an image in registry.local/ only sleep.
+// -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that cannot run there are skipped,
+// with the reason. There, tests run one after the other, across packages, too. Drivers are programs
+// or the reference driver. Containers with an image in registry.local/ only sleep.
 package kind
 
 import (
@@ -110,7 +110,7 @@ func openFor(on, test string, o sim.Options) (*world, error) {
 	return &world{Cluster: real, target: t, supervisor: k, faults: o.Faults}, nil
 }
 
-// subject is a test as it runs on a real cluster.
+// subject returns the subject of a test on a real cluster.
 func subject(test string, o sim.Options) promotion.Subject {
 	s := promotion.Subject{Name: test, Kubernetes: o.Kubernetes, NodeLabels: promotion.NodeLabels(o.Nodes), NodeTaints: promotion.NodeTaints(o.Nodes), NoDataCheck: o.NoDataCheck}
 	for _, n := range o.Nodes {

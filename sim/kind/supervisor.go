@@ -174,7 +174,7 @@ func (k *supervising) obey(o order) (err error) {
 	return err
 }
 
-// have finds or creates the kind cluster. It creates it again if it was made for other nodes.
+// have finds or creates the kind cluster. It replaces a cluster that was made for other nodes.
 func (k *supervising) have(o order) error {
 	if k.target != nil && (!k.reply.Made || slices.Equal(o.Nodes, k.order.Nodes)) {
 		return nil

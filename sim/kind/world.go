@@ -20,7 +20,7 @@ type world struct {
 	target     *promotion.Target
 	supervisor *supervisor
 	faults     []*fault.Fault          // from the start
-	named      map[*fault.Fault]string // those that were injected
+	named      map[*fault.Fault]string // injected faults
 	done       func()                  // gives the cluster to the next test
 }
 
@@ -49,9 +49,9 @@ func (w *world) Close() error {
 // RESTConfig configures clients of any kind.
 func (w *world) RESTConfig() *rest.Config { return w.target.Config() }
 
-// Exclusively runs a look at the events so far.
+// Exclusively runs a function that reads the events so far.
 func (w *world) Exclusively(look func()) {
-	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // it takes effect at once
+	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // this runs look at once
 }
 
 // Say records the test's next action in the trace.
@@ -80,10 +80,10 @@ func (w *world) Delete(res *store.Resource, key store.Key, how ...store.DeleteOp
 	return w.Cluster.Delete(res, key, nil)
 }
 
-// Kill ends a program as SIGKILL does.
+// Kill ends a program like SIGKILL.
 func (w *world) Kill(c sim.Component) error { return ask(c, w.Cluster.Kill) }
 
-// Stop ends a program as SIGTERM does.
+// Stop ends a program like SIGTERM.
 func (w *world) Stop(c sim.Component) error { return ask(c, w.Cluster.Stop) }
 
 // Start starts a program that was killed or stopped.
@@ -117,7 +117,7 @@ func (w *world) PowerOn(node string) error {
 	return notReal("the power of "+node, w.Cluster.PowerOn(node))
 }
 
-// Inject activates a fault at all proxies. They end it when they receive its name.
+// Inject activates a fault at all proxies. The proxies end it when they receive its name.
 func (w *world) Inject(f *fault.Fault) error {
 	if why := promotion.NeverFault(f); why != "" {
 		return &sim.NotPromotedError{What: "a fault at " + f.Call, Why: why}

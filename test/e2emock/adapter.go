@@ -60,8 +60,8 @@ func (a adapter) reply(reply any) {
 	}
 }
 
-// inward converts a node id to the mock's. Another node's id stays unchanged, and the mock refuses
-// it; it also refuses its own id under another name.
+// inward converts a node id to the mock's id. The ids of other nodes stay unchanged, and the mock
+// refuses them. It also refuses its own id under another name.
 func (a adapter) inward(id string) string {
 	switch {
 	case a.nodeID == "":

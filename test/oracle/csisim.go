@@ -45,7 +45,7 @@ func (a apiKind) groupVersion() schema.GroupVersion {
 	return a.form.GroupVersion
 }
 
-// accept converts an object of the form to the stored one, present converts it back.
+// accept converts an object from the served form to the stored one; present converts it back.
 func (a apiKind) accept(obj store.Object) store.Object {
 	if a.form == nil {
 		return obj

@@ -50,7 +50,7 @@ type outcome struct {
 	object   runtime.Object // nil if it is rejected
 	mistakes []string       // the reasons for the rejection, in order
 	warnings []string
-	panicked bool // means nothing: Kubernetes' answer cannot be intended
+	panicked bool // Kubernetes' result is not intended and does not count
 }
 
 // is reports whether two outcomes are equal.

@@ -95,7 +95,7 @@ func (g generator) mutate(v reflect.Value, depth int) {
 	}
 }
 
-// time returns a time, in few cases the same; often none.
+// time returns a time or, often, none. Few times are equal.
 func (g generator) time() time.Time {
 	return []time.Time{{}, store.Epoch, store.Epoch.Add(-time.Hour), store.Epoch.Add(100 * time.Hour)}[g.IntN(4)]
 }
@@ -176,7 +176,7 @@ func (g generator) mapping(v reflect.Value, depth int) {
 	v.SetMapIndex(key, value)
 }
 
-// metadata changes the fields that users write.
+// metadata changes the fields of metadata that users write.
 func (g generator) metadata(m *metav1.ObjectMeta) {
 	word := func() string { return words[g.IntN(len(words))] }
 	switch g.IntN(5) {

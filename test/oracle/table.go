@@ -19,7 +19,7 @@ import (
 
 var tables = printers.NewTableGenerator().With(internalversion.AddHandlers)
 
-// plainKinds have no columns of their own in Kubernetes.
+// plainKinds have only the default columns in Kubernetes.
 var plainKinds = []string{"ClusterRole", "CSIStorageCapacity", "LimitRange", "Role"}
 
 // table returns the columns and cells that Kubernetes shows for an object.

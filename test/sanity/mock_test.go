@@ -98,7 +98,7 @@ func withoutOutcome(t *testing.T, file string) (texts []string) {
 	return texts
 }
 
-// TestMockSuite is the suite and the mock, in the process that TestMockPassesSanity starts.
+// TestMockSuite runs the suite against the mock, in the process that TestMockPassesSanity starts.
 func TestMockSuite(t *testing.T) {
 	text := os.Getenv(mockRun)
 	if text == "" {

@@ -54,7 +54,7 @@ func TestHostdirPassesSanity(t *testing.T) {
 	}
 }
 
-// TestSuite is the suite itself, in the process that runSuite starts.
+// TestSuite runs the suite, in the process that runSuite starts.
 func TestSuite(t *testing.T) {
 	text := os.Getenv(suiteRun)
 	if text == "" {

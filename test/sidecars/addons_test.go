@@ -47,7 +47,7 @@ func TestTheControllerManagerOfCSIAddons(t *testing.T) {
 	c.dayTwo()
 }
 
-// csisim's controller manager makes them through the real sidecar.
+// csisim's controller manager makes the calls of each kind through the real sidecar.
 func TestTheSidecarOfCSIAddons(t *testing.T) {
 	image := "quay.io/csiaddons/k8s-sidecar: " + addonsProgram(t, sidecarProgram)
 	c := upWithAddons(t, image, "csi-addons-sidecar", "")

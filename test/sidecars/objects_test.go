@@ -30,7 +30,8 @@ func (c *cluster) anyKind() resources {
 	return resources{dynamic.NewForConfigOrDie(config), restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.Discovery()))}
 }
 
-// named returns a client of a kind, by its name; of all namespaces without one.
+// named returns a client of a kind, by the kind's name. Without a namespace it covers all
+// namespaces.
 func (r resources) named(kind, namespace string) (dynamic.ResourceInterface, error) {
 	at, err := r.ResourceFor(schema.GroupVersionResource{Resource: strings.ToLower(kind)})
 	if err != nil {
@@ -39,7 +40,7 @@ func (r resources) named(kind, namespace string) (dynamic.ResourceInterface, err
 	return r.Resource(at).Namespace(namespace), nil
 }
 
-// make creates objects, in the namespace default if they name none.
+// make creates objects. Objects without a namespace are created in default.
 func (c *cluster) make(text string) {
 	kinds := c.anyKind()
 	for document := range strings.SplitSeq(text, "\n---\n") {

@@ -60,7 +60,7 @@ objects:
 - {apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {name: fast}, driver: real.csi.example.com, deletionPolicy: Delete}
 `
 
-// A volume's life with csi-attacher, csi-resizer, csi-snapshotter and the snapshot-controller
+// A volume lives with the real csi-attacher, csi-resizer, csi-snapshotter and snapshot-controller
 // instead of the built-in ones.
 func TestSidecarsTakeAVolumeThroughItsLife(t *testing.T) {
 	for name, way := range map[string]string{
