@@ -23,8 +23,8 @@ type Containers struct {
 	DialTo func(ctx context.Context, network, to string) (net.Conn, error)
 }
 
-// runProgram tells the user how to get a container that runs a program. It has no colon, because
-// kubectl parses an error with a colon as a YAML map and prints nothing.
+// runProgram describes how to get a container that runs a program. It has no colon, because kubectl
+// parses an error with a colon as a YAML map and prints nothing.
 const runProgram = "map its image under images, or use csisim up --pull"
 
 // Log finds the output of a container.

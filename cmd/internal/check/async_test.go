@@ -16,7 +16,7 @@ import (
 
 // allTrials enables the slow trials of make nightly, which take an hour. With it, drivers that work
 // outside the calls, drivers that also have inline volumes, and releases that replace each other go
-// through all trials. Each driver with a defect answers check's questions before its trial.
+// through all trials. The facts of each driver with a defect are collected before its trial.
 var allTrials = flag.Bool("all-trials", false, "run the trials that are left out otherwise: an hour")
 
 // outsideCalls are sound drivers that work outside the calls, with the trials that exercise most of
@@ -89,7 +89,7 @@ func TestADriverThatStartsTooSlowlyIsTriedOnce(t *testing.T) {
 }
 
 // Given a driver with one slow call among those that determine its kinds of volumes, when the check
-// goes on, then the last line of the card counts this call.
+// has ended, then the last line of the card counts this call.
 func TestTheLastLineCountsSlowCallsOfTheQueries(t *testing.T) {
 	subject := hostdir(buildHostdir(t), "")
 	subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--cost=late-creations")

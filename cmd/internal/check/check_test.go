@@ -70,9 +70,9 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
 
-// broken returns a trial from the plan for a sound driver, but for the driver with a defect. It
-// inserts addition behind after in the text. Probing and planning for each defect would take longer
-// than the trial.
+// broken returns a trial for a driver with a defect, from the plan for the sound driver. It inserts
+// addition after the text after. Probing and planning for each defect would take longer than the
+// trial.
 func broken(t *testing.T, trials []*check.Trial, name, after, addition string) *check.Trial {
 	t.Helper()
 	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == name })
@@ -155,7 +155,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 	assert.NotContains(t, passed, "claims/many", "nothing creates volumes for claims")
 }
 
-// Given a driver that creates no volumes, then a load on it says which volumes exist.
+// Given a driver that creates no volumes, then a load on the driver names the volumes that exist.
 func TestALoadSaysThatADriverMakesNoVolumes(t *testing.T) {
 	facts, _ := planned(t, mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}}), check.RunOptions{})
 	assert.Regexp(t, `^the driver makes no volumes, .* --lifecycle Ephemeral$`, facts.Existing())

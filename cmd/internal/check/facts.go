@@ -74,7 +74,7 @@ type Kind struct{ Form, Access string }
 func (f *Facts) Provisions() bool { return f.caps.Controller.Has("CREATE_DELETE_VOLUME") }
 
 // Persistent reports whether claims can have volumes of the driver. Inline reports whether pod
-// specs can define them.
+// specs can define volumes of the driver.
 func (f *Facts) Persistent() bool { return f.subject.offers(storagev1.VolumeLifecyclePersistent) }
 func (f *Facts) Inline() bool     { return f.subject.offers(storagev1.VolumeLifecycleEphemeral) }
 

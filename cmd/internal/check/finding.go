@@ -32,11 +32,11 @@ type Finding struct {
 	Harm Harm
 	// Known is true if a baseline contains the finding, or if Release is OldRelease.
 	Known bool
-	// Likewise are the other calls that fail permanently with its code, in an upgrade or after a
+	// Likewise lists other calls that fail permanently with the same code, in an upgrade or after a
 	// restart of the driver.
 	Likewise []string
-	// Release is the release of an upgrade that also shows the finding when it replaces itself.
-	// Default: none, or there is no upgrade.
+	// Release is the release of an upgrade that also shows the finding when it replaces itself. It
+	// is empty if there is none, or no upgrade.
 	Release Release
 
 	rank    verdict.Rank
@@ -115,7 +115,7 @@ func (f Finding) undoesOneOf(twice Finding) bool {
 	return doubles && ledger.Undo(twice.Method) == path.Base(f.Method)
 }
 
-// breaches are the breaches of the CSI spec in a run, one of each kind.
+// breaches returns the breaches of the CSI spec in a run, one of each kind.
 func breaches(events []*trace.Event) []scenario.Failure {
 	var all []scenario.Failure
 	for _, e := range events {

@@ -81,7 +81,7 @@ func group(snapshot string) contract.Outcome {
 	return contract.Outcome{Answer: &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: cut}}
 }
 
-// answered is a call to create a volume that is answered with another volume when it is repeated.
+// answered is a CreateVolume call that gets another volume as its answer when it is repeated.
 func answered(first, second *csi.Volume) Finding {
 	outcome := func(v *csi.Volume) contract.Outcome {
 		return contract.Outcome{Answer: &csi.CreateVolumeResponse{Volume: v}}
@@ -125,7 +125,7 @@ func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
 }
 
 // Given a driver that loses its records at a restart, then all calls that do not find their objects
-// are one finding. A call that does not find its object without a restart is a different finding.
+// are one finding. If a call does not find its object without a restart, this is another finding.
 func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 	restarted := trace.Transition{Part: trace.Plugin, Name: "driver d", Verb: trace.Killed, Driver: "d"}.Entry("node-a").Event()
 	powerless := trace.Transition{Part: trace.Power, Name: "power", Verb: trace.Lost}.Entry("node-a").Event()

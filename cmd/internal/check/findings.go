@@ -147,7 +147,7 @@ func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 		return form{method: call, fields: contract.NotIdempotent}, true
 	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
 		return form{method: call, fields: v.Form}, true
-	case judged.DaemonDied(v): // any request about a volume can show that its daemon has exited
+	case judged.DaemonDied(v): // any call for a volume can show that its daemon has exited
 		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true

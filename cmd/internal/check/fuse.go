@@ -29,8 +29,8 @@ func (s Subject) closedFUSE() string {
 	return ""
 }
 
-// needsFUSE reports whether a call failed because the driver could not open the FUSE device: the
-// error of the call says so, or the driver's output in the directory logs.
+// needsFUSE reports whether a call failed because the driver could not open the FUSE device. The
+// message is in the error of the call, or in the driver's output in the directory logs.
 func needsFUSE(r *scenario.Result, logs string) bool {
 	failed := false
 	for _, e := range r.Trace {

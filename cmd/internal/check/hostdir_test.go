@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario/profile"
 )
 
-// buildHostdir returns the reference driver that really mounts.
+// buildHostdir returns the reference driver that makes real mounts.
 func buildHostdir(t testing.TB) string { return builtDriver(t, "hostdir") }
 
 // hostdir is the reference driver, with a defect unless the name is empty.
@@ -237,7 +237,7 @@ func otherSubject(program, defect, trial string) (check.Subject, bool) {
 	case defect == "unpublish-compares-paths":
 		subject.KubeletDir = scenario.KubeletDir{Path: "/var/lib/kubelet", SymlinkTo: "/mnt/kubelet"}
 	default:
-		// The answers to the requests of check itself decide about these trials.
+		// Answers to requests of check itself decide whether these trials run.
 		return subject, trial == "life/mount-group" || defect == "block-not-published"
 	}
 	return subject, true
@@ -358,8 +358,8 @@ func TestDataRacesThatADriverReportsAreFindings(t *testing.T) {
 // remarkable are defects that no container can exploit, because its own mount is read-only.
 var remarkable = []string{"ignore-readonly", "readonly-by-remount"}
 
-// If the driver ignores readonly or only remounts, only the node can write to the volume. That is a
-// note; with Strict it is a failure.
+// If the driver ignores readonly or only remounts, only the node can write to the volume. This is a
+// note, and a failure with Strict.
 func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	for _, name := range remarkable {
@@ -380,7 +380,7 @@ func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
 }
 
-// noted are defects on which nothing in Kubernetes depends, or that a file system may have, too.
+// noted are defects that do not affect Kubernetes, or that a file system may have, too.
 var noted = []struct{ name, trial, note string }{
 	{"copy-loses-modes", "snapshot/cloned", "a copy loses the modes of its files: volume pvc-"},
 	{"copy-loses-owners", "snapshot/cloned", "a copy loses the owners of its files: volume pvc-"},
@@ -401,8 +401,8 @@ func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
 	}
 }
 
-// Given a driver that shrinks a volume and says so in its answers, when a container had the larger
-// device, then the card has a finding and no note.
+// Given a driver that shrinks a volume and reports the smaller size in its answers, when a
+// container had the larger device, then the card has a finding and no note.
 func TestASmallerVolumeIsReportedOnce(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "expand-shrinks"), check.RunOptions{WorkDir: workDir(t)}, "grow/lowered*")
 	require.Len(t, card.Findings(), 1)
@@ -515,7 +515,7 @@ func TestADriverThatDoesNotStartAgainIsNamed(t *testing.T) {
 	assert.Equal(t, []string{"node, killed at …, does not start again", "driver, killed at …, does not start again"}, names)
 }
 
-// An error that no fault explains and that disappears when the call is repeated does no harm.
+// An error without a fault does no harm if the repeated call succeeds.
 func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	trials := []string{"life/filesystem", "life/read-only", "lost/NodeUnstageVolume"}
@@ -552,7 +552,7 @@ func onWide(t *testing.T, card *check.Card) string {
 	return text.String()
 }
 
-// counted returns the totals without those that vary between runs.
+// counted returns the totals, without totals that vary between runs.
 func counted(c *check.Card) check.Totals {
 	t := c.Totals()
 	return check.Totals{Passed: t.Passed, Failed: t.Failed, NotTried: t.NotTried, Known: t.Known}

@@ -71,7 +71,7 @@ func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
 	}
 }
 
-// With volumes of claims as well: TestASoundProgramWithInlineVolumesPasses.
+// TestASoundProgramWithInlineVolumesPasses also has volumes of claims.
 func TestASoundProgramPassesWithInlineVolumesAlone(t *testing.T) {
 	card := checked(t, withInline(hostdir(buildHostdir(t), ""), "only", true, ephemeral), check.RunOptions{Parallel: 2, WorkDir: workDir(t)})
 	assert.Empty(t, verdicts(card))

@@ -35,7 +35,7 @@ type jsonUpgrade struct {
 type jsonFinding struct {
 	Name    string   `json:"name"`
 	Known   bool     `json:"known,omitempty"`
-	Release Release  `json:"release,omitempty"` // the release that shows it by itself
+	Release Release  `json:"release,omitempty"` // the release that shows the finding alone
 	Harm    string   `json:"harm"`
 	Verdict string   `json:"verdict"`
 	ShownBy []string `json:"shownBy"`

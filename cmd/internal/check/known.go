@@ -46,8 +46,8 @@ func (k *Known) has(name string) bool {
 	return k != nil && slices.ContainsFunc(k.Findings, func(f KnownFinding) bool { return f.is(name) })
 }
 
-// is reports whether the finding has the name. Files of earlier versions have names with fewer
-// words. Therefore the general forms of both names are compared, too.
+// is reports whether the finding has the name. Names in files of earlier versions have fewer words.
+// Therefore the general forms of both names are compared, too.
 func (f KnownFinding) is(name string) bool {
 	return f.Name == name || partial.Wildcard(f.Name, name) || verdict.Plain(f.Name).Name == verdict.Plain(name).Name
 }

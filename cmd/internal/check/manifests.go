@@ -33,10 +33,10 @@ type claim struct {
 	from               string // the volume's source in YAML; empty for none
 	grouped            bool   // with the label of volumes that are snapshotted together
 	larger             bool   // than others
-	odd                bool   // of a size that few drivers support without rounding
+	odd                bool   // its size is one that most drivers round
 }
 
-// manifest of the claim; with a driver that makes no volumes, also of the volume.
+// manifest returns the manifest of the claim and, if the driver makes no volumes, of its volume.
 func (c claim) manifest(f *Facts) string {
 	mode := ""
 	if c.form == block {
@@ -69,7 +69,7 @@ spec:
 `, c.name, labels, f.subject.access(c.access), mode, size, className)
 }
 
-// static is a claim with a volume that exists already.
+// static is a claim with an existing volume.
 func (c claim) static(f *Facts, mode string) string {
 	return fmt.Sprintf(`apiVersion: v1
 kind: PersistentVolume
@@ -170,7 +170,7 @@ func classManifest(f *Facts, immediate bool) string {
 }
 
 // csiDriverManifest returns the CSIDriver object as an entry of a scenario's objects; empty if the
-// driver's default object suffices.
+// default object suffices.
 func csiDriverManifest(f *Facts) string {
 	spec := f.subject.CSIDriver
 	if spec == nil || f.subject.Driver.Profile != "" || len(f.subject.Driver.Deploy) > 0 {

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// firstOfFaults is the first group of trials with faults in the order of the report card. The
-// groups before it have calm trials and faults in all calls at once.
+// firstOfFaults is the first group of trials with faults in the order of the report card. Earlier
+// groups have calm trials, or faults in all calls at once.
 const firstOfFaults = "lost"
 
-// order returns the indices of the trials in the order in which they begin, so that a budget which
-// ends early leaves out as little as possible. Calm trials begin first, since each of them uses
-// another part of the driver. Then a trial of each other group begins, then another one of each,
-// and so on. The trials of such a group differ in the call, so that each group begins with another
-// one. Trials that wait for a stopped driver are slow, and begin last.
+// order returns the indices of the trials in the order in which they begin, so that a small budget
+// omits as little as possible. Calm trials begin first, since each of them uses another part of the
+// driver. Then the first trial of each other group begins, then the second one, and so on. The
+// trials of such a group differ in their call, and each group begins with another call. Trials that
+// wait for a stopped driver are slow, and begin last.
 func order(trials []*Trial) []int {
 	calm := slices.IndexFunc(groups, func(g Group) bool { return g.Name == firstOfFaults })
 	sizes := map[string]int{}
@@ -46,7 +46,7 @@ func order(trials []*Trial) []int {
 	return queue
 }
 
-// isSlow reports whether other calls wait in the trial while the driver is stopped.
+// isSlow reports whether the trial stops the driver while other calls wait.
 func isSlow(t *Trial) bool {
 	return t.Group == stalled || t.Group == inline && strings.HasPrefix(t.Title, stalled+"-")
 }

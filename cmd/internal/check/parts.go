@@ -49,7 +49,7 @@ func (t *Trial) partsLike(wanted func(name string) bool) (all []*Trial, err erro
 	return all, nil
 }
 
-// Fits reports whether a pattern matches the trial or one of its parts.
+// Fits reports whether one of the patterns matches the trial or one of its parts.
 func (t *Trial) Fits(pattern string) bool {
 	return partial.Wildcard(pattern, t.Name()) ||
 		slices.ContainsFunc(t.parts, func(of part) bool { return partial.Wildcard(pattern, t.Name()+"-"+of.title) })
@@ -118,7 +118,7 @@ func (r *running) split(ctx context.Context) ([]Outcome, error) {
 }
 
 // shareOfParts divides the budget: parts of failed trials have at least this share of it, although
-// they begin last. Each of them shows the cause of a failure.
+// they begin last, because each part shows the cause of a failure.
 const shareOfParts = 6
 
 // optionsOfParts returns the options for the given number of additional trials.

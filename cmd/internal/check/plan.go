@@ -58,7 +58,7 @@ type Trial struct {
 	// Text is the scenario, parsed when the trial is run; empty if the trial is not offered.
 	Text string
 	// NotOffered is the reason why the driver, or its kind of subject, does not support the trial;
-	// otherwise empty. Such a trial is not counted, since real clusters do not make these calls.
+	// otherwise empty. Such a trial is not counted, since real clusters do not make its calls.
 	NotOffered string
 	// NotTried is the reason why the trial cannot be run, and Cause its kind; otherwise empty.
 	NotTried string
@@ -83,7 +83,7 @@ const (
 	Slow      Cause = "slow"
 )
 
-// Runs says that the trial can be run.
+// Runs reports whether the trial can be run.
 func (t *Trial) Runs() bool { return t.NotOffered == "" && t.NotTried == "" }
 
 // without returns the trial with the reason why it was not tried.

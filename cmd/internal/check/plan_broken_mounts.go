@@ -11,8 +11,8 @@ import (
 // brokenMounts is the group of trials in which the mounted file system of a volume fails.
 const brokenMounts = "broken-mount"
 
-// mountedErrors are the errors that each call can get from a mounted file system. Unmounting works
-// with each of them.
+// mountedErrors are the errors that each call can get from a mounted file system. Unmounting
+// succeeds with each of these errors.
 var mountedErrors = []struct {
 	call  string
 	fails []string

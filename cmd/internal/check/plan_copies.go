@@ -88,8 +88,9 @@ func (s *script) twoClones() {
 // They include its records of the copy and the first parts of the content.
 const copyKills = 6
 
-// copiesOfKilled makes a copy in a separate trial for each change at which the driver is killed. If
-// the driver does not recover from one kill, this would hide the effects of the next one.
+// copiesOfKilled has a separate trial for each change at which the driver is killed during a copy.
+// In one trial, a kill from which the driver does not recover would hide the effects of the next
+// kill.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
 	life := func(kill func(*script)) func(*script) {
 		return func(s *script) {
@@ -125,7 +126,7 @@ func (s *script) twoSnapshots() {
 	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
 	s.up([]claim{data}, web(nodeA, data))
 	s.snap("first")
-	s.run(writer) // it writes content that the first snapshot lacks
+	s.run(writer) // this writes content that the first snapshot lacks
 	s.snap("second")
 	a := pod{name: "reader-a", node: nodeA, claims: []claim{first}}
 	b := pod{name: "reader-b", node: nodeA, claims: []claim{second}}

@@ -18,7 +18,7 @@ func (p *plan) search(title, description string, needs []string, compose func(*s
 	p.try(deep, title, description, append([]string{p.needsFresh()}, needs...), compose)
 }
 
-// needsFresh is for searches, in which each run starts a new driver.
+// needsFresh is for searches, because each of their runs starts a new driver.
 func (p *plan) needsFresh() string {
 	if p.facts.subject.ours() {
 		return ""
@@ -43,7 +43,7 @@ func deepMove(p *plan) {
 	})
 }
 
-// deepShare uses a volume in two pods of a node, between which it stays staged.
+// deepShare uses a volume in two pods of a node. The volume stays staged between them.
 func deepShare(p *plan) {
 	p.search("share", "A volume that two pods of a node use.", nil, func(s *script) {
 		other := pod{name: "other", node: nodeA, claims: []claim{data}}
@@ -125,12 +125,13 @@ func Searches(trials []*Trial) (plain, searched []*Trial) {
 	return plain, searched
 }
 
-// Shared returns the trial as one that cannot be searched, since parallel runs disturb each other.
+// Shared returns the trial with the reason that it cannot be searched: parallel runs disturb each
+// other.
 func (t *Trial) Shared() *Trial {
 	kept := *t
 	kept.NotOffered = "the driver keeps its volumes outside of the run, and a search takes a fresh one for every run"
 	return &kept
 }
 
-// Interrupted returns the trial as one that was not tried because of an interrupt.
+// Interrupted returns the trial with the reason that an interrupt prevented it.
 func (t *Trial) Interrupted() *Trial { return t.without(Interrupt, interrupted) }

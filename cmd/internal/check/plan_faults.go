@@ -20,7 +20,7 @@ func repeatedCalls(p *plan) {
 		s.fault(`call: "*", repeat: true`)
 		s.up([]claim{many}, web(nodeA, many), there)
 		s.end(web(nodeA, many))
-		s.step("advance: 1m") // it is detached from the one node
+		s.step("advance: 1m") // it is detached from the first node
 		s.running(there)
 		s.down([]claim{many}, there)
 	})
@@ -226,7 +226,7 @@ func driverCrashes(p *plan) {
 // time one change later. After more kills its sidecar would wait for minutes.
 const workKills = 3
 
-// killsDriver kills the driver before a call, atWork times during it, and after it.
+// killsDriver kills the driver before a call, atWork times during the call, and after it.
 func (s *script) killsDriver(call string, atWork int) {
 	for _, kill := range killsOf(call, atWork) {
 		kill.compose(s)

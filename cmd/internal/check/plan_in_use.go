@@ -6,8 +6,8 @@ import (
 )
 
 // mountsInUse keeps a mount in use when the driver unmounts it, like a process with an open file or
-// a program that scans mounts. The driver has to fail the call, which is then repeated, or to
-// unmount again by itself.
+// a program that scans mounts. The driver has to fail the call, which Kubernetes then repeats, or
+// to retry the unmount itself.
 func mountsInUse(p *plan) {
 	needs := []string{p.needsOurs(), p.needsProgram()}
 	try := func(call string, needs []string, life func(*script)) {

@@ -281,7 +281,7 @@ func (p *plan) isLimited() string {
 	return p.fits(1)
 }
 
-// fits returns the reason why a node cannot have so many volumes; empty if it can.
+// fits returns the reason why a node cannot have this number of volumes; empty if it can.
 func (p *plan) fits(volumes int64) string {
 	switch limit := p.facts.MaxVolumes; {
 	case limit > 0 && limit < volumes:

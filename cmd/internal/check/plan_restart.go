@@ -8,7 +8,7 @@ import (
 const driverController = "driver-controller"
 
 // remembers forbids errors on nodes after a restart of the controller plugin. Kubernetes repairs
-// forgotten attachments of some drivers, so a pod may run despite them.
+// attachments that some drivers have forgotten, so a pod may run despite this defect.
 const remembers = `  forbidden:
   - {call: "Node*", code: FailedPrecondition}
   - {call: "Node*", code: NotFound}

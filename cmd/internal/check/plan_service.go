@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// service is the group of trials in which the service behind a driver fails.
+// service is the group of trials with failures of the service behind a driver.
 const service = "service"
 
 // request is the nth HTTP request that a driver makes in a call of a volume's life.

@@ -18,7 +18,7 @@ type point struct {
 func (p point) String() string { return fmt.Sprintf("syscall: %s, nth: %d", p.name, p.nth) }
 
 // mostPoints is the highest number of system calls of one CSI call that are tried, each with a life
-// of a volume. If a file is copied with a thousand calls, only some are tried.
+// of a volume. If copying a file takes a thousand calls, only some of them are tried.
 const mostPoints = 10
 
 // failures are the errors of system calls on a healthy node: a disk is full or broken, or a file or
@@ -91,8 +91,8 @@ func (p point) words() string {
 }
 
 // usedBefore is the life of a volume in which a system call fails. If the CSI call makes the volume
-// usable, its system call fails only after a pod has used the volume. A driver may mistake a volume
-// that it cannot mount for an empty one.
+// usable, its system call fails only after a pod has used the volume. A driver may treat a volume
+// that it cannot mount as an empty volume.
 func (s *script) usedBefore(e effect, fails func()) {
 	if e.undoes() || e.call == "CreateVolume" {
 		fails()

@@ -10,8 +10,8 @@ type way struct {
 	name, title, what string
 	// rollback means that the new release runs first, and the old one replaces it.
 	rollback bool
-	// now are the plugins that are replaced while a volume is in a state. later are the other
-	// plugins, which are replaced after the volume has been used. Default: none.
+	// now selects the plugins that are replaced while a volume is in a state. later selects the
+	// other plugins, which are replaced after the use of the volume. Default: none.
 	now, later []plugins
 }
 
@@ -110,8 +110,8 @@ func (s *script) replace(w way, p plugins) {
 	}
 }
 
-// replacing adds the steps by which a release replaces another one: now adds those in the middle of
-// a volume's life, and rest adds the others.
+// replacing adds the steps by which one release replaces another: now adds the steps in the middle
+// of a volume's life, and rest adds the remaining steps.
 type replacing struct{ now, rest func() }
 
 // atCall ends the names of groups with trials that replace a release at a call.
@@ -122,7 +122,7 @@ const atCall = "-at"
 const mostUpgrades = 4
 
 // atCalls replaces a release at each call: the first one is killed there, and the other one starts.
-// Each kill is a trial of its own, since the first release must run before it.
+// Each kill is in a separate trial, since the first release must run before it.
 func (u *Upgrade) atCalls(p *plan, w way) {
 	for _, e := range p.effects() {
 		needs := []string{p.needsOurs(), p.needsProgram(), e.missing}
@@ -138,7 +138,7 @@ func (u *Upgrade) atCalls(p *plan, w way) {
 	}
 }
 
-// atInlineCalls does the same at the calls for inline volumes.
+// atInlineCalls is atCalls for the calls about inline volumes.
 func (u *Upgrade) atInlineCalls(p *plan, w way) {
 	if !p.facts.Inline() {
 		return

@@ -5,7 +5,8 @@ package check
 type volumeState struct {
 	title, while string
 	needs        []func(*plan) string
-	// life brings a volume into the state, replaces the release, and uses the volume up to its end.
+	// life brings a volume into the state, replaces the release, and uses the volume until it is
+	// deleted.
 	life func(*script, replacing)
 	// each is the replacement for a state that every call can cause, each in a separate trial.
 	// Default: life.
@@ -59,8 +60,8 @@ func (p *plan) needsSnapshots() string {
 	return p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter")
 }
 
-// The pods of a volume: one that uses it before the release is replaced, one beside it afterwards,
-// and one after both.
+// The pods of a volume: the first uses it before the release is replaced, the second beside the
+// first afterwards, and the third after both have ended.
 var (
 	user   = web(nodeA, data)
 	beside = pod{name: "beside", node: nodeA, claims: []claim{data}}
@@ -180,8 +181,8 @@ func replacedWhileShared(s *script, r replacing) {
 	s.usedOn(r, user)
 }
 
-// replacedBefore replaces the release when a pod has ended, just before one of the calls that undo
-// its volume.
+// replacedBefore replaces the release after the end of a pod, just before one of the calls that
+// tear down its volume.
 func replacedBefore(call string) func(*script, replacing) {
 	return func(s *script, r replacing) {
 		s.up([]claim{data}, user)

@@ -37,7 +37,7 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 	}
 	err := f.identify(ctx, o)
 	if status.Code(err) == codes.Unimplemented && !f.subject.Driver.NoController {
-		f.subject.Driver.NoController = true // that was ControllerGetCapabilities
+		f.subject.Driver.NoController = true // the missing call is ControllerGetCapabilities
 		err = f.identify(ctx, o)
 	}
 	if err != nil {
@@ -94,7 +94,7 @@ func noUnmounts(s Subject) string {
 	return "csisim cannot trace the unmounts of programs: that takes Linux 5.19, amd64 or arm64, and CAP_SYS_ADMIN"
 }
 
-// identify starts a cluster with the driver, in which the registrar, the kubelet and the sidecars
+// identify starts a cluster with the driver. There the registrar, the kubelet and the sidecars
 // request the driver's name and capabilities.
 func (f *Facts) identify(ctx context.Context, o RunOptions) error {
 	driver, err := f.subject.driverYAML()
@@ -122,7 +122,7 @@ func isRegistered(events []*trace.Event) bool {
 	})
 }
 
-// kinds are the kinds of volumes to try, the plain one first.
+// kinds are the kinds of volumes to try, the plain kind first.
 var kinds = []Kind{
 	{filesystem, oneNodeRW}, {block, oneNodeRW},
 	{filesystem, onePodRW}, {filesystem, manyRW}, {filesystem, manyRO}, {block, manyRW},
@@ -262,7 +262,7 @@ func (f *Facts) tryMountOption(ctx context.Context, o RunOptions) error {
 	return nil
 }
 
-// tried makes a run to collect facts, even if the driver fails in it.
+// tried makes a run to collect facts. The driver may fail in this run.
 func (f *Facts) tried(ctx context.Context, s *script, name, description string, o RunOptions) (*scenario.Result, error) {
 	text, err := s.text(name, description)
 	if err != nil {
@@ -395,7 +395,7 @@ func (f *Facts) observe(ctx context.Context, name, text string, o RunOptions) (*
 	return result, err
 }
 
-// RefusedError says that a driver runs but cannot be checked.
+// RefusedError means that a driver runs but cannot be checked.
 type RefusedError struct {
 	Doing   string
 	Failure scenario.Failure // default: none

@@ -13,7 +13,7 @@ import (
 
 // Remark is a violation of a rule of the CSI spec that does not affect Kubernetes.
 type Remark struct {
-	// Verdict is from the first trial that shows it.
+	// Verdict comes from the first trial that shows the remark.
 	verdict.Verdict
 	Shown []Outcome
 }

@@ -26,7 +26,7 @@ type RunOptions struct {
 	Parallel int
 	// Strategy makes the strategy of each run. Default: kernel.Calm.
 	Strategy func() kernel.Strategy
-	// Names distinguishes the names of volumes; if it is set, they differ between trials, too.
+	// Names distinguishes the names of volumes. If it is set, the names also differ between trials.
 	// Default: all trials make the same names.
 	Names string
 	// Patience, WaitForDriver, Experience, WorkDir and Isolation have the same meaning as in
@@ -39,12 +39,12 @@ type RunOptions struct {
 	// HostPaths and Strict have the same meaning as in scenario.RunOptions.
 	HostPaths []string
 	Strict    bool
-	// SystemCalls is as in sim.Options.
+	// SystemCalls has the same meaning as in sim.Options.
 	SystemCalls bool
 	// Logs is the directory for the output of driver programs, with a subdirectory for each trial.
 	// Default: the output is not kept.
 	Logs string
-	// KeepStates is as in sim.Options.
+	// KeepStates has the same meaning as in sim.Options.
 	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
@@ -66,8 +66,8 @@ type Progress struct {
 // Outcome is the outcome of a trial.
 type Outcome struct {
 	*Trial
-	// Result is nil if the trial was not tried or could not be run; Err is the reason why it could
-	// not.
+	// Result is nil if the trial was not tried or could not be run. Err is the reason why it could
+	// not be run.
 	Result *scenario.Result
 	Err    error
 	// Logs is the directory of the driver's output; empty if the output was not kept.
@@ -204,7 +204,7 @@ type running struct {
 	waiting  []int // those that have not started
 	meeting  meeting
 	shared   *Shared // nil as long as no trial gets objects of another one
-	slow     bool    // in one trial the driver did not start in time: no further trial starts
+	slow     bool    // the driver did not start in time in a trial: no further trial starts
 	ended    int
 	failed   int
 	names    []string // of the trials that run

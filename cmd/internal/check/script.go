@@ -21,17 +21,18 @@ type script struct {
 	// nodes is the number of nodes that the scenario needs. Default: 1, or 2 if a pod is on another
 	// node.
 	nodes int
-	// mounts means that the scenario has pods, devices that it has pods with raw block volumes.
+	// mounts means that the scenario has pods. devices means that it has pods with raw block
+	// volumes.
 	mounts, devices bool
 	// addons means that sidecars of CSI-Addons run beside the driver.
 	addons bool
-	// restarts says that the controller plugin is restarted between operations.
+	// restarts means that the controller plugin is restarted between operations.
 	restarts bool
 	// clusters are the names of two clusters, if there are two; in is the cluster of the next
 	// steps.
 	clusters []string
 	in       string
-	// unmounts says that attempts to unmount are refused.
+	// unmounts means that attempts to unmount are refused.
 	unmounts bool
 	// made means that a volume was created and deleted, so that the driver's own files exist.
 	made bool
@@ -133,7 +134,7 @@ func (s *script) end(pods ...pod) {
 	}
 	if len(s.every) > 0 {
 		// A kubelet that restarts between a pod's end and NodeUnstageVolume does not find the
-		// staged volume again: it looks for volumes only in the directories of pods.
+		// staged volume again, because it only searches the directories of pods.
 		s.step("advance: 1s")
 	}
 	s.moment()

@@ -93,7 +93,7 @@ func (f Finding) chance() string {
 	return ByChance(f.found.Repeated, f.found.Repeats)
 }
 
-// hazards prints the findings of searches that the driver did not cause, which do not fail a trial.
+// hazards prints the findings of searches that the driver did not cause. They do not fail a trial.
 func (p *page) hazards(c *Card) {
 	for _, o := range c.Outcomes {
 		if o.Search == nil {

@@ -44,7 +44,7 @@ func (s Subject) groupParameters() map[string]string {
 	return map[string]string{key + "name": secretName("snapshotter"), key + "namespace": "default"}
 }
 
-// parameterPrefix begins the names of parameters that are Kubernetes' own.
+// parameterPrefix begins the names of parameters that Kubernetes itself uses.
 const parameterPrefix = "csi.storage.k8s.io/"
 
 // withSecrets adds the names of Secrets to parameters.

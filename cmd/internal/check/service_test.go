@@ -14,7 +14,8 @@ import (
 // buildHTTPDir returns the reference driver for storage systems with an HTTP API.
 func buildHTTPDir(t testing.TB) string { return builtDriver(t, "httpdir") }
 
-// httpdir returns that driver with its stand-in, and with a defect unless its name is empty.
+// httpdir returns the driver httpdir with its stand-in, and with a defect unless the defect's name
+// is empty.
 func httpdir(program, defect string) check.Subject {
 	return check.Subject{Driver: scenario.Driver{Program: &scenario.Program{
 		Command: []string{
@@ -52,7 +53,7 @@ func TestAServiceThatFailsShowsWhatADriverMakesOfIt(t *testing.T) {
 	}
 }
 
-// A driver without such a service has no trials of it.
+// A driver without such a service has no trials with failures of a service.
 func TestOnlyADriverWithAnHTTPServiceHasItFail(t *testing.T) {
 	_, trials := planned(t, hostdir(buildHostdir(t), ""), check.RunOptions{WorkDir: workDir(t)})
 	assert.NotContains(t, check.Names(trials), "service/CreateVolume")

@@ -47,7 +47,7 @@ func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	own := madeIn(r)
 	for id, what := range own {
 		if other, known := m.made[id]; known && other.trial != trial {
-			what = "" // ids that every run has are no evidence
+			what = "" // ids that occur in every run are no evidence
 		}
 		m.made[id] = thing{what, trial}
 	}

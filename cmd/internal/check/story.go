@@ -23,7 +23,7 @@ const LongestStory, mostTrail = 8, 3
 // Story returns the events that explain a finding, in order: faults and crashes, the calls with
 // these faults, the call of the finding, and the last events before it. Later events are
 // consequences and therefore omitted. If an awaited event never happened, the story includes later
-// faults, since the last event of the waiting object may come before the fault that delays it.
+// faults, since the last event of the waiting object may precede the fault that delays it.
 func Story(result *scenario.Result, f *Finding) []*trace.Event {
 	var story []*trace.Event
 	add := func(e *trace.Event) {

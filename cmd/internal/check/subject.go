@@ -48,8 +48,8 @@ type Subject struct {
 	CSIDriver *storagev1.CSIDriverSpec
 	// KubeletDir is the directory of the kubelets. Default: /var/lib/kubelet.
 	KubeletDir scenario.KubeletDir
-	// Lacks are the sidecars that are missing in the driver's own manifests. The capabilities that
-	// need them are not tried. Default: none.
+	// Lacks lists the sidecars that are missing in the driver's own manifests. Capabilities that
+	// need these sidecars are not tried. Default: none.
 	Lacks []sim.Sidecar
 }
 
@@ -96,9 +96,8 @@ func (s Subject) size() string {
 	return s.VolumeSize.String()
 }
 
-// learnSize sets the size of volumes to the size of the driver's volumes, since a driver may round
-// sizes up. Otherwise an expansion could have no effect, or a copy could be smaller than its
-// source.
+// learnSize sets the size of volumes to the size of the driver's volumes. A driver may round sizes
+// up; then an expansion could have no effect, or a copy could be smaller than its source.
 func (s *Subject) learnSize(events []*trace.Event) {
 	asked := resource.MustParse(s.size())
 	largest := asked.Value()

@@ -138,7 +138,8 @@ func (f *Facts) declares(which func(*storagev1.CSIDriverSpec) *bool) bool {
 }
 
 // ownsByGroup reports whether a pod's fsGroup has an effect on volumes of the suite, which request
-// no particular file system. Either the driver applies it, or the kubelet does for any file system.
+// no particular file system. Either the driver applies the fsGroup, or the kubelet applies it to
+// any file system.
 func (f *Facts) ownsByGroup() bool {
 	if f.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return true

@@ -261,7 +261,7 @@ func (f Finding) words() (title, detail string) {
 	return title, f.detail()
 }
 
-// title is the name without the parts that vary between runs; the detail has these parts.
+// title returns the name without the parts that vary between runs. The detail has these parts.
 func (f Finding) title() string {
 	before, _, varies := strings.Cut(f.Name, "…")
 	if i := strings.LastIndex(before, ": "); varies && i > 0 {
@@ -289,7 +289,7 @@ func (f Finding) detail() string {
 		n++
 	}
 	rest := f.Text[n:]
-	if n < len(name) { // not within words
+	if n < len(name) { // not in the middle of a word
 		rest = f.Text[strings.LastIndex(f.Text[:n], ": ")+1:]
 	}
 	rest = strings.Trim(rest, " :")

@@ -151,7 +151,7 @@ func (f Finding) likewise() string {
 	return "so do " + strings.Join(f.Likewise, ", ")
 }
 
-// byItself explains why the upgrade may not be the cause of a finding: the new release shows it
+// byItself explains why a finding may have another cause than the upgrade: the new release shows it
 // alone, or no second run shows it.
 func (f Finding) byItself() string {
 	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"

@@ -35,8 +35,8 @@ func TestASoundDriverPassesWithLess(t *testing.T) {
 	}
 }
 
-// The same name with fewer bytes or without the source is never requested by Kubernetes, so it does
-// not depend on the refusal.
+// Kubernetes never requests the same name with fewer bytes or without the source, so it does not
+// depend on the refusal.
 func TestAContradictionThatKubernetesNeverMakesIsANote(t *testing.T) {
 	strict := func(on bool) mock.Options { return mock.Options{Clone: true, Strict: new(on)} }
 	assert.Empty(t, checked(t, mocked(strict(true)), check.RunOptions{}, "contradicted/clone").Remarks())

@@ -129,8 +129,8 @@ func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOpt
 	return shown, err
 }
 
-// releaseOf returns the release that shows a finding of a trial alone. It is "" if neither release
-// shows it but a second run with both does.
+// releaseOf returns the release that shows a finding of a trial alone. It returns "" if neither
+// release shows the finding alone but a second run with both releases shows it.
 func (u *Upgrade) releaseOf(trial, finding string) Release {
 	old, new := slices.Contains(u.old[trial], finding), slices.Contains(u.new[trial], finding)
 	switch {
@@ -146,8 +146,8 @@ func (u *Upgrade) releaseOf(trial, finding string) Release {
 	return ""
 }
 
-// split makes a finding for each release that shows it alone. For the trials in which neither
-// release shows it, it makes one more finding: a defect of the upgrade.
+// split makes a finding for each release that shows the defect alone. If neither release shows it
+// alone in some trials, these trials are one more finding: a defect of the upgrade.
 func (u *Upgrade) split(found []Finding) (all []Finding) {
 	for _, f := range found {
 		for _, release := range []Release{"", NewRelease, EachRelease, UnknownRelease, OldRelease} {
@@ -168,7 +168,7 @@ func (u *Upgrade) split(found []Finding) (all []Finding) {
 	return all
 }
 
-// toldBy returns the finding in the form of one of its trials.
+// toldBy returns the finding as one of its trials shows it.
 func (f Finding) toldBy(o Outcome) Finding {
 	for _, own := range shownBy(o) {
 		if own.Name == f.Name {

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// explain gives one name to the findings that a lost capability causes. Kubernetes then leaves out
-// calls, or treats the volumes as if the driver had never had the capability.
+// explain gives one name to the findings that a lost capability causes. Without the capability,
+// Kubernetes omits calls, or treats the volumes as if the driver had never had it.
 func (u *Upgrade) explain(shown [][]Finding) {
 	lost := u.lost()
 	if lost == "" {
@@ -26,7 +26,7 @@ func (u *Upgrade) explain(shown [][]Finding) {
 	}
 }
 
-// lost names the capabilities that the new release lacks; empty without any.
+// lost names the capabilities that the new release lacks; empty if there are none.
 func (u *Upgrade) lost() string {
 	var all []string
 	for _, s := range u.services() {

@@ -12,7 +12,7 @@ import (
 
 // Difference is a difference between two releases that can concern existing volumes.
 type Difference struct {
-	// The name of the value, such as "node id of node-a".
+	// What is the name of the value, such as "node id of node-a".
 	What string `json:"what"`
 	// Old and New are the values; empty for none.
 	Old string `json:"old,omitempty"`
@@ -93,7 +93,7 @@ func (u *Upgrade) services() []offered {
 	}
 }
 
-// without lists the names that are not in others.
+// without returns the names that others lacks.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }

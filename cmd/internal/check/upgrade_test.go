@@ -145,8 +145,8 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 	}
 }
 
-// Given a defect of one release, when a trial shows it, then the card says that this release also
-// shows it alone. A defect of only the old release is a known finding.
+// Given a defect of one release, when a trial shows it, then the card reports that this release
+// also shows the defect alone. A defect that only the old release has is a known finding.
 func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
 	program := buildHostdir(t)
 	const leaves = "--broken=unstage-leaves-mount"

@@ -1,5 +1,4 @@
-// Package clitest runs csisim as a process for tests, as a user does. Each run has its own
-// directory.
+// Package clitest runs csisim as a process for tests, like a user. Each run has its own directory.
 package clitest
 
 import (
@@ -18,7 +17,7 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// AsCommand makes the test binary behave as csisim, so that tests run the real program in a
+// AsCommand makes the test binary behave like csisim, so that tests run the real program in a
 // separate process.
 const AsCommand = "CSISIM_TEST_AS_COMMAND"
 

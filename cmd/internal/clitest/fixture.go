@@ -8,7 +8,7 @@ const Header = "apiVersion: csisim.dev/v1alpha1\nkind: Scenario\n"
 // Mocked is a scenario with the reference driver in memory.
 const Mocked = "drivers: [{name: a.example.com, mock: {}}]\n"
 
-// Faulty returns a scenario with a mock that misbehaves by options, and a claim.
+// Faulty returns a scenario with a claim and a mock that misbehaves according to options.
 func Faulty(options string) string {
 	return fmt.Sprintf("drivers: [{name: a.example.com, mock: {%s}}]\n", options) + ClaimOf("a.example.com")
 }

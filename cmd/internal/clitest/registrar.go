@@ -17,7 +17,7 @@ import (
 	registration "k8s.io/kubelet/pkg/apis/pluginregistration/v1"
 )
 
-// AsRegistrar makes a test binary behave as node-driver-registrar.
+// AsRegistrar makes a test binary behave like node-driver-registrar.
 const AsRegistrar = "CSISIM_TEST_AS_REGISTRAR"
 
 // registrarProgram registers the driver at --csi-address with the kubelet, until SIGTERM.
@@ -53,7 +53,7 @@ func runRegistrar(args []string) error {
 	registration.RegisterRegistrationServer(server, p)
 	asked, forget := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer forget()
-	defer context.AfterFunc(asked, server.Stop)() // which also removes its socket
+	defer context.AfterFunc(asked, server.Stop)() // this also removes its socket
 	return server.Serve(listener)
 }
 

@@ -1,5 +1,5 @@
 // Package comparison compares the simulation of a scenario to its runs on a real cluster, and these
-// runs to each other. Differences between two real runs are noise, and say nothing about the
+// runs to each other. Differences between two real runs are noise: they show no mistake of the
 // simulation.
 package comparison
 
@@ -26,7 +26,7 @@ type Level struct {
 	diff.Level
 	// Compared is the number of comparisons, in the real run with most.
 	Compared int
-	// Unseen is set for a level that no real run has recorded.
+	// Unseen is set if no real run has recorded the level.
 	Unseen bool
 	// Wrong are differences between the simulation and every real run that do not occur between two
 	// real runs.
@@ -99,7 +99,7 @@ func levelOf(level diff.Level, from, between []pair) Level {
 			noise[p] = max(noise[p], n)
 		}
 	}
-	// The smallest number of differences of the simulation there.
+	// The smallest number of differences between the simulation and a real run.
 	fewest := counted(from[0].of(level))
 	for _, r := range from {
 		l.Compared = max(l.Compared, r.report.Compared[level])
@@ -183,7 +183,7 @@ func (c *Comparison) Races() (n int) {
 	return n
 }
 
-// Noise returns the number of differences that say nothing about the simulation.
+// Noise returns the number of differences that show no mistake of the simulation.
 func (c *Comparison) Noise() (n int) {
 	for _, l := range c.Levels {
 		n += len(l.Noise)

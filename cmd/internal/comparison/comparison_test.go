@@ -62,8 +62,8 @@ func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
 	assert.NotZero(t, of(c, diff.Calls).Compared)
 }
 
-// A difference that only the simulation has is a mistake of the simulation, however many real runs
-// there are.
+// A difference that only the simulation has is a mistake of the simulation, for any number of real
+// runs.
 func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
@@ -244,8 +244,8 @@ func TestASidecarThatStartsSlowlyIsNoise(t *testing.T) {
 	assert.NotEmpty(t, of(comparison.Of(killed(attach, 6_800), killed(attach, 3_000), killed(attach, 3_000)), diff.Gaps).Wrong, "a simulation that is slow is wrong")
 }
 
-// csi-provisioner may delete a volume up to three times, and csi-attacher attach it twice. A
-// simulation that never repeats a call that real clusters repeat is wrong.
+// csi-provisioner may delete a volume up to three times, and csi-attacher attach it twice. If real
+// clusters repeat a call and the simulation never does, the simulation is wrong.
 func TestACallThatASidecarRepeatsIsNoise(t *testing.T) {
 	run := recording(t, name)
 	for method, most := range map[string]int{"Controller/DeleteVolume": 3, "Controller/ControllerPublishVolume": 2} {

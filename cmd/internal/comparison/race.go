@@ -93,7 +93,7 @@ func isSlowEnd(d Difference) bool {
 const slowestStart = 5 * time.Second
 
 // again matches the gap between an unanswered call of a sidecar and the same call of the restarted
-// sidecar. Other repetitions follow a timer.
+// sidecar. Timers determine other repetitions.
 var again = lazyregexp.New(`^from ((?:Create|Delete|Controller)\w+) to (\w+)$`)
 
 // isSlowStart reports whether a sidecar of a real run that was killed in a call repeats it later.

@@ -75,7 +75,7 @@ func (s *side) call(i, number int, l trace.Line) {
 	s.calls = append(s.calls, c)
 }
 
-// outcome returns the code as people write it.
+// outcome returns the usual spelling of the code.
 func (c *call) outcome() string {
 	if c.code == "" {
 		return "OK"

@@ -13,7 +13,7 @@ type cause struct {
 	undone      string // after this event, an earlier first no longer counts
 }
 
-// causes are the orders between calls and objects that the control plane maintains (fact 1). The
+// causes are orders of calls and changes of objects that the control plane maintains (fact 1). The
 // traces differ if one of them keeps such an order and the other breaks it.
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},

@@ -43,7 +43,7 @@ func names(t *testing.T, folder string) (all []string) {
 	return all
 }
 
-// The versions that made a trace are neither a difference nor a tolerance.
+// Different versions in two traces are neither a difference nor a use of a tolerance.
 func TestTheVersionsOfTracesAreNotCompared(t *testing.T) {
 	run := recording(t, "lifecycle-attach")
 	versions := trace.Line{K: trace.MadeWith, Obj: map[string]any{"csisim": "v0.9.0", "kubernetes": "1.34"}}
@@ -97,8 +97,8 @@ func TestDifferentScenariosDiffer(t *testing.T) {
 	}
 }
 
-// A scheduler that has fallen back to core events counts the first event, so its count of repeated
-// events is higher by one.
+// A scheduler that has fallen back to core events also counts the first event, so its count of
+// repetitions is higher by one.
 func TestTheFirstEventOfTheSchedulerIsCountedOrNot(t *testing.T) {
 	counted := func(count float64) *Report {
 		again := edited(eventsOf("Scheduled"), func(l *trace.Line) { l.Obj = map[string]any{"count": count} })

@@ -60,9 +60,9 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	return kept
 }
 
-// inPassing returns the directories that exist or not, depending on the moment of the listing. They
-// belong to pods that have just been deleted, or to a volume that is unstaged just before the
-// listing in one trace and just after it in the other.
+// inPassing returns the directories that may exist or be missing, depending on the moment of the
+// listing. They belong to pods that have just been deleted, or to a volume that is unstaged just
+// before the listing in one trace and just after it in the other.
 func (d *comparison) inPassing(a, b *listing) []string {
 	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
 	inA, inB := d.a.unstaged(a), d.b.unstaged(b)

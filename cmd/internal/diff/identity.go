@@ -82,7 +82,7 @@ func (n *identities) is(name, kind, role string) {
 // generated are the resources with object names that are derived from other objects.
 var generated = map[string]bool{"persistentvolumes": true, "volumeattachments": true, "volumesnapshotcontents": true}
 
-// objects records the uids of objects with derived names, or of all others.
+// objects records the uids of objects: either of objects with derived names, or of all others.
 func (n *identities) objects(lines []trace.Line, named bool) {
 	for _, l := range lines {
 		if l.K != trace.API || !watched[l.R] || generated[l.R] != named {
@@ -90,7 +90,7 @@ func (n *identities) objects(lines []trace.Line, named bool) {
 		}
 		role := "uid of " + singular(l.R) + " " + n.in(l.Name)
 		if l.Ev == "DELETED" && n.taken[role] == 0 {
-			n.taken[role]++ // it was there before the trace began
+			n.taken[role]++ // it existed before the trace began
 		}
 		n.is(text(l.Obj, "metadata", "uid"), "uid", role)
 		n.object(l)

@@ -1,9 +1,9 @@
 // Package diff compares two traces and finds their differences: a simulated run and a recording, or
 // a recording and its repetition.
 //
-// Values that cannot be equal (uids, generated names, times) are replaced by their roles.
-// Differences that are acceptable are listed in one table of tolerances. Every use of a tolerance
-// is counted and shown.
+// Values that always differ (uids, generated names, times) are replaced by their roles. Differences
+// that are acceptable are listed in one table of tolerances. Every use of a tolerance is counted
+// and shown.
 package diff
 
 // Level is one of the views in which two traces are compared. Each level is reported separately.
@@ -12,7 +12,7 @@ type Level string
 const (
 	// Calls are the CSI calls: method, caller, node and result code, in order, per volume.
 	Calls Level = "calls"
-	// Requests are the fields of the requests of those calls.
+	// Requests are the fields of the requests of the drivers' calls.
 	Requests Level = "requests"
 	// Objects are the changes of every API object, and the order of changes in which one causes the
 	// other.

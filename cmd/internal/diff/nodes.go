@@ -20,7 +20,7 @@ func (s *side) withoutBystanders(o object, before, content map[string]any, drive
 	}
 }
 
-// bystanderOn reports whether a driver without a part in the scenario is or was on the node.
+// bystanderOn reports whether a driver that takes no part in the scenario is or was on the node.
 func (s *side) bystanderOn(node string, drivers map[string]bool) bool {
 	on := object{"csinodes", node}
 	known := list(field(s.initial[on], "spec", "drivers"))
@@ -54,7 +54,7 @@ func (s *side) csiNode(before, content map[string]any, drivers map[string]bool) 
 	return overlaid(content, map[string]any{"spec": map[string]any{"drivers": is}})
 }
 
-// playing returns the drivers of a CSINode that take part, by name.
+// playing returns the drivers of a CSINode that take part in the scenario, by name.
 func playing(all any, drivers map[string]bool) []any {
 	kept := []any{}
 	for _, entry := range list(all) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// byField are the resources with several writers: their objects are compared field by field.
+// byField lists the resources with several writers. Their objects are compared field by field.
 var byField = map[string]bool{"nodes": true, "volumegroupreplications": true, "volumegroupreplicationcontents": true}
 
 // compareObjects compares the changes of every object.

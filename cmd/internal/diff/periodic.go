@@ -13,8 +13,8 @@ const rounds = 3
 type periodicCalls map[string][]*call
 
 // comparePeriodic compares periodic calls. Their times and number depend on the phase of their
-// loop, but their existence, requests and responses do not. A call in only one trace counts if it
-// occurred in three rounds, or if all calls of that trace are equal to it.
+// loop, but their existence, requests and responses do not. A call in only one trace is a
+// difference if it occurred in three rounds, or if all calls of that trace are equal to it.
 func (d *comparison) comparePeriodic() {
 	a, b := d.a.periodicCalls(), d.b.periodicCalls()
 	for _, on := range union(a, b, func(x, y series) int {

@@ -57,7 +57,7 @@ var absent = missing{}
 
 type missing struct{}
 
-// MarshalJSON renders a missing field as a text that no JSON value can have.
+// MarshalJSON renders a missing field as a text that differs from every JSON value.
 func (missing) MarshalJSON() ([]byte, error) { return []byte(`"(absent)"`), nil }
 
 func shown(v any) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // setUpDone is the step after the set-up in the recordings of CSI-Addons. During the set-up,
-// programs race to start. The nodes and pods of these recordings are only records.
+// programs race to start. The nodes and pods of these recordings exist only as API objects.
 const setUpDone = "-- set-up done"
 
 // ofRecord are the resources of such records.
@@ -96,8 +96,8 @@ func (s *side) withoutRounds(lines []trace.Line) (rest []trace.Line) {
 }
 
 // inRound reports whether a change of a CSIAddonsNode belongs to such a round. Such a change is a
-// failed attempt of an object that is connected later, or any change of an object that is recreated
-// before it was ever connected.
+// failed attempt to connect an object, if it is connected later. If an object is recreated before
+// it was ever connected, all of its changes belong to such a round.
 func inRound(lines []trace.Line, i int) bool {
 	first, end := i, i
 	for first > 0 && !(sameObject(lines[first], lines[i]) && lines[first].Ev == "ADDED") {

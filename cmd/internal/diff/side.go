@@ -118,7 +118,7 @@ func newSide(lines []trace.Line, mixed bool) *side {
 			s.event(l)
 		case trace.Files:
 			s.listing(l)
-		case trace.Waits, trace.CacheUpdated, trace.Kept: // a real cluster's trace has none
+		case trace.Waits, trace.CacheUpdated, trace.Kept: // a real cluster's trace has no states
 		default:
 			s.allow(NotCompared, "")
 		}
@@ -172,8 +172,9 @@ func isAbridged(lines []trace.Line) bool {
 	return true
 }
 
-// start removes the lines of the initial state: INIT lines, and lines before the first step or
-// before the first new object of the scenario that has an effect in a cluster.
+// start removes the lines of the initial state: INIT lines, and lines before the first step. If a
+// trace has no steps, it removes the lines before the first new object that has an effect in a
+// cluster.
 func (s *side) start(lines []trace.Line) []trace.Line {
 	first := 0
 	for first < len(lines) && lines[first].K != trace.Step {
@@ -209,7 +210,7 @@ func (s *side) start(lines []trace.Line) []trace.Line {
 	return rest
 }
 
-// acted are the resources of which a new object has an effect in a cluster.
+// acted lists the resources with new objects that have an effect in a cluster.
 var acted = map[string]bool{"persistentvolumes": true, "persistentvolumeclaims": true, "pods": true}
 
 // actsOn reports whether a line is a new object that has an effect: for example, a claim gets its

@@ -46,12 +46,12 @@ type Rule struct {
 	Levels []Level
 	// Allows describes the accepted differences.
 	Allows string
-	// Because is the reason: observations in real repetitions, or the way in which traces are
+	// Because gives the reason: observations in real repetitions, or the way in which traces are
 	// recorded.
 	Because string
 }
 
-// Tolerances is the one table of all accepted differences between equal traces.
+// Tolerances is the only table of accepted differences between equal traces.
 var Tolerances = []Rule{
 	{Identities, Levels,
 		"uids, generated names, names of termination logs, volume and snapshot ids of the driver, names computed from them (staging directory, VolumeAttachment, inline volume), the instance in an event's source, zone and region labels, the hash of a pod template's revision",

@@ -35,7 +35,7 @@ func newCheckout(t *testing.T) *checkout {
 	require.NoError(t, err, string(out))
 	home := t.TempDir()
 	environment := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + home, "GOFLAGS=-trimpath"}
-	// Not the variables of the new home.
+	// The new home must not change these variables.
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY"} {
 		value, err := exec.Command("go", "env", name).Output()
 		require.NoError(t, err)

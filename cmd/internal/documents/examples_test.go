@@ -56,7 +56,7 @@ func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
 	assert.GreaterOrEqual(t, commands, 2, "few blocks are marked")
 }
 
-// So do those of each page, with csisim and hostdir in PATH.
+// The examples of each page work, too, with csisim and hostdir in PATH.
 func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
 	clitest.Build(t)
 	if !namespaces.Entered() {
@@ -79,8 +79,8 @@ func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
 	}
 }
 
-// documents returns the pages that readers follow, without the specification and the records of
-// measurements.
+// documents returns the pages with examples for readers: all except the specification and the
+// records of measurements.
 func documents(t *testing.T) (pages []string) {
 	t.Helper()
 	for _, purpose := range []string{"tutorials", "how-to", "reference", "explanation"} {
@@ -92,7 +92,7 @@ func documents(t *testing.T) (pages []string) {
 	return pages
 }
 
-// follow runs the blocks of a page as a reader would and returns how many commands it ran.
+// follow runs the blocks of a page like a reader, and returns the number of commands that it ran.
 func (c *checkout) follow(blocks []block) (commands int) {
 	c.t.Helper()
 	for _, b := range blocks {

@@ -15,8 +15,8 @@ import (
 // cut is the text of a scenario, cut before and after one of its steps.
 type cut struct{ before, step, after string }
 
-// cutAt cuts a scenario at a step, counted from 0; it returns false if the step does not begin on
-// its own line.
+// cutAt cuts a scenario at a step, counted from 0. It returns false if the step does not begin on a
+// separate line.
 func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
 	steps := stepsOf(s.file, text)
 	if step < 0 || step >= len(steps) {
@@ -68,9 +68,9 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 }
 
 // judgeRest pauses for ten minutes instead of waiting for a call or an event, and decides by the
-// remaining failures. Calls and events are not the purpose. If no failure remains, apart from other
-// over-specific expectations, the run reached the end in another way, and the scenario is
-// responsible.
+// remaining failures, because calls and events are not the purpose of a scenario. If no failure
+// remains, apart from other over-specific expectations, the run reached the end in another way, and
+// the scenario is responsible.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 	result := s.again(ctx, f, text, s.options)
 	if result == nil {
@@ -96,7 +96,7 @@ func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
 }
 
 // isPassing reports whether a step waits for a transient state, such as the error of a first
-// attempt. In the calm run, such a wait times out if it comes two steps and ten minutes later.
+// attempt. In the calm run, such a wait times out if it starts two steps and ten minutes later.
 func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	subject, err := newSubject(s.file, []byte(text), s.options)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	return err == nil && len(calm.Steps) > later && calm.Steps[later].State == scenario.StepFailed
 }
 
-// judgeEnd detects a scenario that ends before a component retries after a fault: with ten more
-// minutes it does not fail.
+// judgeEnd detects a scenario that ends before a component retries after a fault. With ten more
+// minutes, it does not fail.
 func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.AskedAgain) {
 		return

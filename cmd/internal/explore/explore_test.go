@@ -154,7 +154,7 @@ func TestAScenarioThatFailsCalmlyIsNotSearched(t *testing.T) {
 	assert.Zero(t, s.Runs)
 }
 
-// A search looks for violations of the scenario's invariants. It reports statements of sometimes
+// A search finds violations of the scenario's invariants. It reports the statements in sometimes
 // that were true in no run.
 func TestInvariantsOfTheScenarioAreSearchedFor(t *testing.T) {
 	text := append(textOf(t, "lifecycle"), `

@@ -35,8 +35,8 @@ func (f *File) choices() iter.Seq2[string, []explore.Choice] {
 	return func(yield func(string, []explore.Choice) bool) { yield("choices", f.Choices) }
 }
 
-// FileOf is a finding of a search, to be written into a directory. It holds the search's scenario
-// or, if a smaller scenario suffices, the smaller one.
+// FileOf returns the file of a search's finding. It holds the scenario of the search, or a smaller
+// scenario that suffices.
 func (s *Search) FileOf(f *Finding, dir string) (*File, error) {
 	path, err := relative(dir, s.file)
 	if err != nil {

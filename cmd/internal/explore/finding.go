@@ -29,7 +29,7 @@ type Finding struct {
 	// condition is met when the run waits longer; 0 if it is never met.
 	Hazards []*blame.Hazard
 	Late    time.Duration
-	// Never is set if a longer wait does not help either.
+	// Never is set if the condition is not met after a longer wait either.
 	Never bool
 	// Instead is the verdict on the driver in the run with the longer wait; "" for none.
 	Instead string
@@ -54,8 +54,8 @@ func shownBy(result *scenario.Result) (all []explore.Shown) {
 	return all
 }
 
-// complete sets the data of a finding that only a run in another process has shown: a verdict
-// without a story.
+// complete sets the data of a finding that was shown only by a run in another process, which
+// returns a verdict without a story.
 func (f *Finding) complete(calm *scenario.Result) {
 	if f.More == nil {
 		f.More = shown{check.Finding{Verdict: f.Verdict}, calm}

@@ -45,7 +45,7 @@ func TestEachKindOfFaultShowsAMistakeAndBlamesNoSoundDriver(t *testing.T) {
 	const soundRuns = 30
 	for _, kind := range fault.Kinds() {
 		if slices.Contains([]fault.Kind{fault.Halfway, fault.Services, fault.Mounts, fault.Upgrades}, kind) {
-			continue // they affect only programs
+			continue // these faults affect only programs
 		}
 		t.Run(string(kind), func(t *testing.T) {
 			m, ok := shownByKind[kind]

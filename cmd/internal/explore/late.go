@@ -45,8 +45,8 @@ func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	}
 }
 
-// textOf returns the scenario of a finding's choices: the finding's own smaller scenario, if there
-// is one.
+// textOf returns the scenario to which a finding's choices apply: its smaller scenario, if there is
+// one.
 func (s *Search) textOf(f *Finding) string {
 	if f.Scenario != nil {
 		return string(f.Scenario)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A run allocates a megabyte and keeps only its findings.
+// A run allocates a megabyte, and only its findings stay in memory.
 func TestASearchThatGoesOnTakesNoMoreMemory(t *testing.T) {
 	const few, many = 10, 70
 	alive := map[int]uint64{}

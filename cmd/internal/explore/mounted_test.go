@@ -30,7 +30,7 @@ func TestASearchHasMountedFileSystemsFail(t *testing.T) {
 	}
 }
 
-// used is a scenario in which a pod uses a volume.
+// used is a scenario with a pod that uses a volume.
 const used = `apiVersion: csisim.dev/v1alpha1
 kind: Scenario
 drivers:

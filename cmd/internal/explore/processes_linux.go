@@ -24,7 +24,7 @@ type processes []*process
 
 // process makes runs, as many at once as it has connections.
 type process struct {
-	ways    []*os.File // those that no job uses yet
+	ways    []*os.File // connections that no job uses yet
 	command *exec.Cmd
 	ended   chan struct{} // closed when the process has ended
 	how     error
@@ -145,7 +145,7 @@ func (all processes) next() (*process, *os.File) {
 // giveUpTime is the wall time that a process has to abort its runs.
 const giveUpTime = 10 * time.Second
 
-// close ends the processes: they end when their connections are closed.
+// close ends the processes by closing their connections.
 func (all processes) close() {
 	for _, p := range all {
 		p.leave()

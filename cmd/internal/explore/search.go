@@ -28,9 +28,9 @@ type Options struct {
 	// Run holds the options of each run, except its strategy and its faults.
 	Run scenario.RunOptions
 	// Processes makes runs with driver programs in child processes of this program, one on each
-	// processor. There MakesRuns is true and Serve is called. They use these fields of Run:
-	// WorkDir, Isolation, Patience, WaitForDriver, HostPaths and Strict. Default: all runs are made
-	// in this process.
+	// processor. In a child process MakesRuns returns true, and the program must call Serve. Child
+	// processes use these fields of Run: WorkDir, Isolation, Patience, WaitForDriver, HostPaths and
+	// Strict. Default: all runs are made in this process.
 	Processes bool
 	// Corpus is a directory with the progress of the search, so that a later search can continue
 	// it. Default: none.
@@ -47,7 +47,7 @@ type Search struct {
 	Runs int
 	// Findings are in the order in which the runs show them.
 	Findings []*Finding
-	// States counts the abstract states that the runs have reached.
+	// States is the number of abstract states that the runs have reached.
 	States int
 	// Possible faults are the faults of the calm run, and Happened counts those that have happened.
 	Happened, Possible int
@@ -109,8 +109,8 @@ func Of(ctx context.Context, file string, text []byte, o Options) (*Search, erro
 	return s, s.all(ctx, began)
 }
 
-// repeats is the number of times that the run of a finding is repeated: a driver program may have
-// its own randomness.
+// repeats is the number of times that the run of a finding is repeated, because a driver program
+// may behave randomly.
 const repeats = 5
 
 // all makes the runs, and stores their findings.

@@ -18,7 +18,7 @@ import (
 // mistake is a mistake of the mock driver or of Kubernetes' own programs that no calm run shows.
 type mistake struct {
 	name, scenario, want string
-	own                  seeded.Mistake // 0: one of the driver's, from mock.Misbehaviours
+	own                  seeded.Mistake // 0: the driver has the mistake, from mock.Misbehaviours
 }
 
 // rare lists the mistakes that take hundreds of runs to find. Only make explore-bench searches for
@@ -75,7 +75,7 @@ const shortStory = 4
 // enough is a sufficient number of runs to show each of the mistakes.
 const enough = 2000
 
-// find searches until it has a finding of that name with a short story.
+// find searches until it has a finding with this name and a short story.
 func find(t *testing.T, m mistake, text []byte) *Finding { return findWith(t, m, text, usual(enough)) }
 
 func findWith(t *testing.T, m mistake, text []byte, o Options) *Finding {

@@ -88,7 +88,7 @@ func recorded(t *testing.T, name string) []trace.Line {
 	return lines
 }
 
-// simulated returns the trace of the scenario as csisim run --trace writes it.
+// simulated returns the trace of the scenario in the form that csisim run --trace writes.
 func simulated(t *testing.T, name string, mayFail bool) []trace.Line {
 	t.Helper()
 	s, err := scenario.Load(name + ".yaml")

@@ -111,7 +111,7 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Load(file)
 	require.NoError(t, err)
-	// This driver refuses to publish a mounted volume again.
+	// This driver refuses to publish a volume that is already mounted.
 	if broken == "publish-wrong-volume-after-restart" {
 		s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Kind == "restart-kubelet" })
 	}
@@ -127,7 +127,7 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 }
 
 // Given a new release that does not unmount the volumes of the old one. When the driver is
-// upgraded, then the mount that stays is found.
+// upgraded, then the mount that is left behind is found.
 func TestADefectOfANewReleaseIsFoundAfterTheUpgrade(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-upgrade.yaml")
@@ -160,7 +160,7 @@ func TestADriverThatTakesTooMuchMemoryIsKilled(t *testing.T) {
 
 func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
 	withHostdir(t)
-	// not called twice here.
+	// this call does not occur twice here.
 	sound := runBroken(t, "programs/hostdir-move.yaml", "publish-not-idempotent")
 	assert.Empty(t, slices.DeleteFunc(sound.Notes, func(note string) bool { return !strings.HasPrefix(note, "left running") }))
 	result := runBroken(t, "programs/hostdir-move.yaml", "start-leaves-process")
@@ -168,7 +168,7 @@ func TestProcessesThatADriverLeavesAreNamed(t *testing.T) {
 	assert.Contains(t, result.Notes, "left running by the program of driver hostdir.csi.csisim.dev on node-a when it ended: 1 of its processes, such as watch:node-a infinity; csisim ended them")
 }
 
-// named replaces the parts that differ between runs.
+// named replaces the parts of a text that differ between runs.
 func named(text string) string {
 	for _, r := range [][2]string{
 		{`vol-[0-9a-f]{24}`, "VOLUME"}, {`pvc-[0-9a-f-]{36}`, "PV"}, {`[0-9a-f]{64}`, "HASH"}, {`/dev/loop[0-9]+`, "/dev/loopN"}, {`process [0-9]+`, "process N"},

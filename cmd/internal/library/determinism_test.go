@@ -65,8 +65,8 @@ func TestRunsWithProgramsComeAgain(t *testing.T) {
 	}
 }
 
-// hasTime reports whether another pair fits into -for and into the timeout of go test. The timeout
-// would end the test without results.
+// hasTime reports whether another pair of runs fits into -for and into the timeout of go test,
+// which would end the test without results.
 func hasTime(t *testing.T, began time.Time, longest time.Duration) bool {
 	needs := longest + 5*time.Second
 	if *fitting > 0 && time.Since(began)+needs > *fitting {
@@ -145,7 +145,8 @@ func burn(t *testing.T) {
 	}
 }
 
-// The report names a driver with random answers, and the answer. csisim itself made no difference.
+// The report names a driver with random answers, and the answer. csisim itself behaved the same in
+// both runs.
 func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")

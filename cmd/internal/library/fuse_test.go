@@ -16,8 +16,8 @@ import (
 )
 
 // Given a driver that mounts with FUSE. When it is upgraded while a pod uses its volume, then the
-// pod keeps its data if the daemon runs in a pod of its own, and loses it if the daemon is a child
-// of the driver, which ends with the driver's container. A driver that mounts the volume again
+// pod keeps its data if the daemon runs in a separate pod, and loses it if the daemon is a child of
+// the driver, which ends with the driver's container. A driver that mounts the volume again
 // restores the running pod's data only if it mounts over the dead mount, and the pod's mount has
 // HostToContainer.
 func TestAFUSEDaemonHasToOutliveItsDriver(t *testing.T) {

@@ -55,7 +55,7 @@ func TestEveryScenarioPassesWithItsGoldenCallSequence(t *testing.T) {
 // name.
 func TestConformance(t *testing.T) { runAll(t, "conformance/*.yaml") }
 
-// TestFacts runs the scenarios of observations in real clusters for which there is no recording.
+// TestFacts runs the scenarios for observations in real clusters that were not recorded.
 func TestFacts(t *testing.T) { runAll(t, "facts/*.yaml") }
 
 // TestCSIAddons runs the scenarios of CSI-Addons.
@@ -107,8 +107,8 @@ func runAll(t *testing.T, pattern string) {
 	}
 }
 
-// TestScenariosWithDriverProgramsReallyMount runs the reference driver that mounts as a program,
-// and public drivers in PATH.
+// TestScenariosWithDriverProgramsReallyMount runs, as programs, the reference driver with real
+// mounts and public drivers in PATH.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	withHostdir(t)
 	mounts := mountTable(t)
@@ -143,7 +143,7 @@ func needPrograms(t *testing.T, s *scenario.Scenario) {
 	}
 }
 
-// withHostdir puts the reference driver that mounts into PATH.
+// withHostdir puts the reference driver with real mounts into PATH.
 func withHostdir(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {

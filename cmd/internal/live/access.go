@@ -18,7 +18,7 @@ import (
 // access gives clients access to a live cluster.
 type access struct {
 	name string
-	// file is the kubeconfig named by a flag; "" selects the one that kubectl uses.
+	// file is the kubeconfig that a flag names; "" selects the file that kubectl uses.
 	file  string
 	claim *Claim // on the name
 	State
@@ -76,7 +76,7 @@ func Stop(name string) error {
 	}
 	file, err := os.Open(filepath.Join(dir, name+claimSuffix))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it has just ended
+		return nil // the process has just ended
 	}
 	if err != nil {
 		return &EnvironmentError{err}

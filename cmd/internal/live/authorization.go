@@ -52,8 +52,8 @@ func (m *missingRules) add(l rbac.Lack) (isNew bool) {
 	return m.rules.Add(l)
 }
 
-// print writes the rules that are still missing when the API has closed, in a form that can be
-// pasted into roles.
+// print writes the rules that are still missing when the API has closed. They can be pasted into
+// roles.
 func (m *missingRules) print(out io.Writer) error {
 	m.lock.Lock()
 	defer m.lock.Unlock()

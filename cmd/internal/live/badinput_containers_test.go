@@ -178,7 +178,7 @@ func (c *streamsCluster) commands(pod string) string {
 	return c.execIn(pod, "main", "sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null; :")
 }
 
-// A thousand simultaneous clients are served, and none of their resources remain.
+// A thousand simultaneous clients are served, and all of their resources are released.
 func TestAThousandCommandsAtOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds of two processors")

@@ -67,7 +67,7 @@ const (
 	threadsOfGo          = 8
 )
 
-// size is the use of the machine by a live cluster.
+// size is the number of resources of the machine that a live cluster uses.
 type size struct{ descriptors, threads, processes, files, memoryMiB int }
 
 // size adds up the processes of csisim, except those of its machines.

@@ -31,8 +31,8 @@ metadata: {name: s}
 spec: {source: {persistentVolumeClaimName: data}}
 `
 
-// The cluster without a file supports resizing and snapshots immediately, and names the containers
-// without programs.
+// A cluster without a scenario file supports resizing and snapshots immediately, and lists the
+// containers without programs.
 func TestTheDefaultClusterHasAllForAFirstHour(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

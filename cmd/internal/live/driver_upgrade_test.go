@@ -112,7 +112,7 @@ func TestKubectlRollsADriver(t *testing.T) {
 	for _, call := range regexp.MustCompile(`"node":"node-a","from":"kubelet","driver":"d.example.com","m":"Node/NodeGetInfo"[^\n]*?"release":"([^"]*)"`).FindAllStringSubmatch(l.onPage(), -1) {
 		releases = append(releases, call[1])
 	}
-	require.GreaterOrEqual(t, len(releases), 3) // the last one may lose its sockets
+	require.GreaterOrEqual(t, len(releases), 3) // the last pod may lose its sockets
 	assert.Equal(t, []string{"hostdir:v1", "hostdir:v2", "hostdir:v1"}, releases[:3])
 
 	require.Zero(t, clitest.RunIn(t, l.environment(), "down").Code)

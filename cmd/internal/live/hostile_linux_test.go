@@ -78,8 +78,8 @@ func TestADriverReachesWhatItsScenarioNames(t *testing.T) {
 	assert.Equal(t, "yes", b.driver(t, "root", "--network", "own")["connect to loopback"])
 }
 
-// otherwise is the cell of a way that this machine lacks. It is also the cell of a way that the
-// text below the table describes for machines without /dev/net/tun.
+// otherwise is the cell for a way that this machine lacks, and for a way that the text below the
+// table describes for machines without /dev/net/tun.
 const otherwise = "otherwise"
 
 // reachTable returns the cells of the page's table, by their rows and columns.
@@ -153,7 +153,7 @@ func newBait(t *testing.T, bin, user string) *bait {
 	b.putMore(t)
 	b.words = append(b.words,
 		"file="+b.file, "dev="+filepath.Base(b.device()), "loop="+loop, fmt.Sprint("pid=", victim.Process.Pid), "process=sleep", fmt.Sprint("key=", 0x63736973),
-		// Without its host part, the scenario does not name the address.
+		// Without the host part, the scenario does not name the address.
 		`"net=`+network+`"`, fmt.Sprint("port=", listener.Addr().(*net.TCPAddr).Port),
 	)
 	return b
@@ -191,7 +191,8 @@ func (b *bait) putMore(t *testing.T) {
 	}
 }
 
-// withKey starts a command as a program with a key in its session. Hostile programs search for it.
+// withKey starts a command as a program with a key in its session. Hostile programs search for this
+// key.
 func (b *bait) withKey(c *exec.Cmd) {
 	c.Args = append([]string{b.hostile, "put=" + b.name, "--", c.Path}, c.Args[1:]...)
 	c.Path = b.hostile

@@ -282,7 +282,8 @@ func execute(t *testing.T, config *rest.Config, pod, container string, command .
 	return out.String(), errs.String()
 }
 
-// Containers that exhaust a resource end with the real reason, and a neighbour is not affected.
+// Containers that exhaust a resource end with the same reason as on a real cluster, and their
+// neighbours are not affected.
 func TestAContainerThatTakesTooMuchDisturbsNobody(t *testing.T) {
 	c := startImages(t)
 	c.make(`

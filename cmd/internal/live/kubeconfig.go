@@ -19,8 +19,8 @@ import (
 // kubeconfigChange is the change that a cluster makes to a kubeconfig, with the data to undo it.
 type kubeconfigChange struct {
 	File  string // without symlinks
-	Name  string // of the cluster, its user and its context
-	Fresh bool   // there was no such file before
+	Name  string // the name of the cluster, its user and its context
+	Fresh bool   // the file did not exist before
 	Mode  fs.FileMode
 	// Before and After are the content of the file. If the file is still After, undoing restores
 	// Before byte for byte.
@@ -189,7 +189,7 @@ func appendTo(mapping *yaml.Node, key string, entries []*yaml.Node) {
 	list.Content = append(list.Content, entries...)
 }
 
-// lockPatience bounds the time that another program may keep a kubeconfig locked.
+// lockPatience bounds the wait for another program that has locked a kubeconfig.
 const lockPatience = 5 * time.Second
 
 // withLock calls do while the file is locked by FILE.lock, as kubectl locks it.

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// others is a kubeconfig with comments, blank lines and an order that its owner wants to keep.
+// others is a kubeconfig with comments, blank lines and an order that csisim must keep.
 const others = `# of the platform team
 apiVersion: v1
 kind: Config

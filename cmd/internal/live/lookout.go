@@ -24,7 +24,7 @@ type lookout struct {
 	chunks  []view.Chunk
 	events  int
 	seen    uint64         // Seq of the last event that was encoded
-	open    []*trace.Event // calls that had no answer then
+	open    []*trace.Event // calls without an answer at that time
 }
 
 // mostEvents bounds the events in the page of a live cluster. Beyond it, the page restarts with the
@@ -85,7 +85,8 @@ func (l *lookout) since(epoch, chunks int) (n news, err error) {
 	return n, nil
 }
 
-// gather collects the events since the last poll, and the answers to calls that had no answer then.
+// gather collects the events since the last poll, and the answers to calls that were open at the
+// last poll.
 func (l *lookout) gather() []*trace.Event {
 	states, whole := l.cluster.World.Trace.TakeStates()
 	events := l.cluster.World.Trace.Events()

@@ -124,7 +124,7 @@ var _ io.Writer = (*counter)(nil)
 // The benchmark follows one of two clusters, and after some rounds the other one. Each runs first
 // in half of the rounds, and garbage is collected between the measurements.
 func BenchmarkFollowing(b *testing.B) {
-	const clusters, turn = 2, 10 // rounds until the other one is followed
+	const clusters, turn = 2, 10 // rounds until the other cluster is followed
 	var all [clusters]*sim.Simulation
 	var lookouts [clusters]*lookout
 	for i := range all {

@@ -132,8 +132,8 @@ func unpacked(t *testing.T, browser *http.Client, address string) string {
 	return all.String()
 }
 
-// A real browser runs the page's script. It shows all received data as text, including data that
-// arrives later.
+// A real browser runs the page's script. The page shows all received data as text, including data
+// that arrives later.
 func TestABrowserShowsTheCluster(t *testing.T) {
 	browser := clitest.Browse(t, "live.mjs")
 	cluster, address := startShown(t)

@@ -28,8 +28,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/network"
 )
 
-// networked is a cluster of two nodes. Containers of one image have only that program, and those of
-// the other image see the node's files.
+// networked is a cluster of two nodes. Containers of one image contain only its program, and
+// containers of the other image see the node's files.
 const networked = clitest.Header + `cluster: {nodes: 2}
 images: {registry.local/alone: ./alone.tar, registry.local/program: %s}
 drivers: [{name: a.example.com, mock: {}}]

@@ -66,7 +66,7 @@ func TestSocketsOfOddPaths(t *testing.T) {
 	t.Logf("%d runs in %v", runs, time.Since(began))
 }
 
-// registrar answers with its information, true or not, after a while.
+// registrar answers, after a while, with its information, which may be false.
 type registrar struct {
 	registration.UnimplementedRegistrationServer
 	info *registration.PluginInfo
@@ -150,8 +150,8 @@ func TestRegistrarsThatLie(t *testing.T) {
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
-// Given clients of exec that send meaningless frames, then they are disconnected, and other clients
-// are served.
+// Given clients of exec that send meaningless frames, then these clients are disconnected, and
+// other clients are served.
 func TestWebsocketsWithRubbishFrames(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`
@@ -278,7 +278,7 @@ spec:
 `, programs), inPhase(corev1.PodRunning))
 	to := filepath.Join(c.home, "copies", "to")
 	require.NoError(t, os.MkdirAll(to, 0o755))
-	out, _ := c.runKubectl("cp", "web:x", to) // it may refuse the archive
+	out, _ := c.runKubectl("cp", "web:x", to) // kubectl may refuse the archive
 	assert.FileExists(t, filepath.Join(to, "file"), out)
 	err := filepath.WalkDir(c.home, func(path string, _ os.DirEntry, err error) error {
 		assert.NotContains(t, filepath.Base(path), "escaped", out)

@@ -23,7 +23,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// large returns a number that is smaller outside the night.
+// large returns a number, or a smaller one outside nightly tests.
 func large(usual, night int) int {
 	if clitest.Nightly() {
 		return night
@@ -31,7 +31,7 @@ func large(usual, night int) int {
 	return usual
 }
 
-// Given a cluster that is started and stopped again and again, then nothing of it is left.
+// Given a cluster that is started and stopped again and again, then nothing is left behind.
 func TestUpAndDownAgainAndAgain(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	began, cycles := time.Now(), large(2, 300)
@@ -119,7 +119,7 @@ func TestBodiesThatAreLargeOrSlow(t *testing.T) {
 	for range large(10, 200) {
 		reader, writer := io.Pipe()
 		defer writer.Close()
-		go func() { _, _ = post(slow, reader) }() // it never ends by itself
+		go func() { _, _ = post(slow, reader) }() // the request never ends by itself
 	}
 	_, err = c.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
 	assert.NoError(t, err, "others are served")

@@ -44,8 +44,8 @@ metadata: {name: restored}
 spec: {accessModes: [ReadWriteOnce], dataSource: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: s}, resources: {requests: {storage: 2Gi}}}
 `
 
-// Given the cluster without a file. When an operator uses the commands of a working day, then each
-// of them has the same effect as on a real cluster, or explains why it has none.
+// Given a cluster without a scenario file. When an operator uses the commands of a working day,
+// then each command has the same effect as on a real cluster, or explains why it has no effect.
 func TestAnOperatorWorksWithKubectl(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")

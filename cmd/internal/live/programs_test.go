@@ -201,7 +201,7 @@ spec:
 	c.down()
 }
 
-// A deleted pod gets SIGTERM, and SIGKILL after its grace period.
+// A deleted pod gets SIGTERM first, and SIGKILL after its grace period.
 func TestAPodThatIsDeletedMayEndInPeace(t *testing.T) {
 	c := startPrograms(t)
 	for name, tt := range map[string]struct {
@@ -320,7 +320,7 @@ func (c *programCluster) as(token string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
-// An expiring token is renewed when most of its lifetime has passed.
+// A token that expires is renewed when most of its lifetime has passed.
 func TestTokensInVolumesAreRenewed(t *testing.T) {
 	c := startPrograms(t, "--speed", "1000")
 	c.make(`

@@ -17,7 +17,7 @@ type Options struct {
 	Name string
 	// Kubeconfig is the file to which the cluster is added. Default: the one that kubectl uses.
 	Kubeconfig string
-	// Port is the port of the API and the page on loopback. Default: a free one.
+	// Port is the port of the API and the page on loopback. Default: a free port.
 	Port int
 	// Speed is the speed of the cluster's clock, relative to the real clock.
 	Speed float64
@@ -29,7 +29,7 @@ type Options struct {
 	Unmapped string
 	// Pull fetches images that the scenario does not map from their registries.
 	Pull bool
-	// Authorization is one of Authorizations, Network one of NetworkModes.
+	// Authorization is one of Authorizations. Network is one of NetworkModes.
 	Authorization string
 	Network       string
 	// Stdout receives the information about the cluster, Stderr the requests that no role allows.
@@ -40,9 +40,9 @@ type Options struct {
 // few thousand pods and takes 10 MiB.
 const keptCalls = 20_000
 
-// bootTime is the virtual time for the start of a cluster, plus a second. It passes instantly. The
-// cluster's clock starts that far in the past. Otherwise the objects would have creation times in
-// the future for clients with their own clocks, and kubectl describe would show the age <invalid>.
+// bootTime is the virtual time for the start of a cluster, plus a second. This time passes
+// instantly, and the cluster's clock starts that far in the past. Otherwise clients would see
+// creation times in the future, and kubectl describe would show the age <invalid>.
 const bootTime = 11 * time.Second
 
 // Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done.

@@ -121,8 +121,8 @@ func (c *Comparison) add(d Difference, was, is []float64) {
 	c.Rows = append(c.Rows, d)
 }
 
-// judge decides which differences are larger than noise. With many rows, one of them would differ
-// by chance. Therefore each row needs more certainty than all rows together (Bonferroni).
+// judge decides which differences are larger than noise. Among many rows, one would differ by
+// chance. Therefore each row needs more certainty than all rows together (Bonferroni).
 func (c *Comparison) judge() {
 	for i := range c.Rows {
 		d := &c.Rows[i]

@@ -47,7 +47,7 @@ func failed(s load.Summary) (n int) {
 	return n
 }
 
-// values are the values of conditions that concern no call.
+// values are the values that conditions can use and that concern no call.
 var values = []struct {
 	name, unit string
 	of         func(*Report) float64
@@ -68,7 +68,7 @@ var quantity = lazyregexp.New(`\b(\d+(?:\.\d+)?)(us|µs|ms|s|m|h|%|Ki|Mi|Gi)?`)
 
 var units = map[string]string{"us": "1e-6", "µs": "1e-6", "ms": "1e-3", "s": "1.0", "m": "60.0", "h": "3600.0", "%": "1e-2", "Ki": "1024.0", "Mi": "1048576.0", "Gi": "1073741824.0"}
 
-// inCEL writes numbers as CEL does, all of them as floating point numbers.
+// inCEL writes numbers in the syntax of CEL, all as floating point numbers.
 func inCEL(text string) string {
 	return quantity().ReplaceAllStringFunc(text, func(found string) string {
 		parts := quantity().FindStringSubmatch(found)

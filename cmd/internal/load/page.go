@@ -37,7 +37,7 @@ type legend struct {
 	Name  string
 }
 
-// Page writes the report as one page without scripts. baseline is the result to which it is
+// Page writes the report as one page without scripts. baseline is the result to which the report is
 // compared; nil for none.
 func (r *Report) Page(w io.Writer, baseline *load.Result) error {
 	var sections []section

@@ -212,7 +212,7 @@ func (p *printer) resources() {
 	largest := p.Largest()
 	before, up, after := largest.Use("before"), largest.Use("up"), largest.Use("after")
 	if before.Threads == 0 || up.Threads == 0 {
-		return // not measured, or the load ended before
+		return // not measured, or the load ended earlier
 	}
 	p.title(fmt.Sprintf("The driver's programs at %s (all plugins, last run)", plural.Of(largest.Volumes, "volume")))
 	rows := [][]string{{"", "before", "up", "after", "per volume"}}

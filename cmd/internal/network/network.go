@@ -4,8 +4,8 @@
 //
 // Each namespace has one interface: a TUN device with its other end in csisim. Packets between
 // namespaces are forwarded unchanged. All other connections end in a TCP/IP stack of this process.
-// It connects on their behalf to the pods of a service, or from csisim's machine. This needs no
-// root and leaves the machine's own network unchanged.
+// For them, the stack connects to the pods of a service, or to the outside from csisim's machine.
+// This needs no root and leaves the machine's own network unchanged.
 package network
 
 import (
@@ -115,7 +115,7 @@ func (n *Network) remove(at netip.Addr) {
 	n.mu.Unlock()
 	if d != nil {
 		d.end()
-		_ = d.file.Close() // its reader ends
+		_ = d.file.Close() // this ends its reader
 	}
 }
 

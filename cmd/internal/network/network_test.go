@@ -193,8 +193,8 @@ func TestAPodThatIsGoneRefuses(t *testing.T) {
 	a.hears("c to 10.244.0.2", "10.244.0.3:8080")
 }
 
-// The peers of a pod's connections notice its end, and the client of a service notices the end of
-// the pod behind it.
+// The peers of a pod's connections notice the end of the pod. The client of a service notices the
+// end of the pod behind the service.
 func TestConnectionsEndWithTheirPods(t *testing.T) {
 	s := start(t)
 	ended, over := make(chan error), make(chan struct{})

@@ -17,8 +17,8 @@ import (
 )
 
 // Page shows a trace or a live cluster in a browser. A live cluster is shown on the port of its
-// API. Its token opens the page and nothing more. A request with ?token= receives the token as a
-// cookie; requests without either are rejected.
+// API. The page's token opens only the page. A request with ?token= receives the token as a cookie.
+// Requests without the token are rejected.
 type Page struct {
 	Host        string // address and port
 	token, port string
@@ -85,7 +85,7 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{
 			Name: p.cookie(), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		})
-		http.Redirect(w, r, "/", http.StatusSeeOther) // the token does not stay in the address
+		http.Redirect(w, r, "/", http.StatusSeeOther) // removes the token from the address
 		return
 	}
 	if !p.admits(w, r) {

@@ -70,7 +70,7 @@ func (p *Port) receiveAll() {
 	}
 }
 
-// hand passes a connection to Accept and reports whether Accept took it.
+// hand passes a connection to Accept, and reports whether Accept accepted it.
 func (p *Port) hand(a arrival) bool {
 	select {
 	case p.arrivals <- a:
@@ -84,7 +84,7 @@ func (p *Port) hand(a arrival) bool {
 func (p *Port) detectProtocol(conn net.Conn) {
 	stop := context.AfterFunc(p.open, func() { _ = conn.Close() })
 	first := make([]byte, 1)
-	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if it fails, reading fails, too
+	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if this fails, reading fails, too
 	_, err := conn.Read(first)
 	_ = conn.SetReadDeadline(time.Time{})
 	if !stop() || err != nil {

@@ -54,7 +54,7 @@ func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	}
 }
 
-// Plans cover every step of the library: each has a description or a reason.
+// Plans cover every step of the library: each step has a description or a reason.
 func TestEveryStepOfTheLibraryIsPlanned(t *testing.T) {
 	files, err := filepath.Glob("../../../scenarios/*.yaml")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 
 // Run is one scenario that was run, with its options.
 type Run struct {
-	// Name is its name. Default: the scenario's name, otherwise its file.
+	// Name is the name of the run. Default: the scenario's name; if it has none, its file.
 	Name string
 	// File is the scenario's file as the user named it; empty if there is none.
 	File string
@@ -44,8 +44,7 @@ type Run struct {
 	Blame string
 	// NotTried is the reason why it was not run; empty if it was.
 	NotTried string
-	// Known says which known findings are the only ones of the run; empty if it shows other
-	// findings or none.
+	// Known names the known findings of the run, if it has no other findings; otherwise empty.
 	Known string
 }
 

@@ -17,7 +17,7 @@ import (
 // longestTrail bounds the events before a failure that are shown.
 const longestTrail = 9
 
-// failures describes the failures of a run, and then how to look at it again.
+// failures describes the failures of a run, and the ways to examine the run again.
 func (p *Printer) failures(run Run) string {
 	failures := run.Result.Failures
 	if len(failures) == 0 {
@@ -75,7 +75,8 @@ func (p *Printer) head(run Run, f scenario.Failure, headline string) string {
 	return b.String()
 }
 
-// rows prints titles with texts beside them, and leaves out empty ones. Commands are not wrapped.
+// rows prints titles with texts beside them, and omits rows without a text. Commands are not
+// wrapped.
 func (p *Printer) rows(rows [][2]string, wrap bool) string {
 	const column = 14
 	var b strings.Builder

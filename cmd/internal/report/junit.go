@@ -37,7 +37,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	File    string        `xml:"file,attr,omitempty"`
 	Time    string        `xml:"time,attr"`
-	Failure *junitProblem `xml:"failure"` // at most one: readers count each as a failed case
+	Failure *junitProblem `xml:"failure"` // at most one, which readers count as a failed case
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
 }
@@ -67,7 +67,7 @@ func JUnit(w io.Writer, runs []Run) error {
 	return writeJUnit(w, cases, wall)
 }
 
-// Case is a test case of a JUnit report that is no scenario.
+// Case is a test case of a JUnit report that does not represent a scenario.
 type Case struct {
 	Name string
 	// Failure is the reason for its failure; empty if it passed. Details are its further lines.
@@ -75,7 +75,7 @@ type Case struct {
 	Details []string
 }
 
-// JUnitCases writes test cases that are no scenarios.
+// JUnitCases writes test cases that do not represent scenarios.
 func JUnitCases(w io.Writer, all []Case) error {
 	var cases []junitCase
 	for _, one := range all {

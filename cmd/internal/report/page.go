@@ -41,7 +41,7 @@ func pageOf(run Run) view.Report {
 	if result == nil {
 		return page
 	}
-	if page.Verdict != verdictInterrupted { // its step failed by the interrupt
+	if page.Verdict != verdictInterrupted { // the interrupt made the step fail
 		page.Findings = append(page.Findings, findingsOf(run)...)
 	}
 	if len(page.Findings) > 0 {
@@ -89,7 +89,7 @@ func findingOf(run Run, f scenario.Failure) view.Finding {
 func facts(run Run) [][2]string {
 	result := run.Result
 	rows := rowsOf([2]string{"Scenario", run.File})
-	if !errors.Is(run.Err, context.Canceled) { // its resources were not measured
+	if !errors.Is(run.Err, context.Canceled) { // an interrupted run has no measurements
 		rows = append(rows, [2]string{"Calls", plural.Of(result.Calls, "driver call")},
 			[2]string{"Time", trace.Span(result.VirtualTime) + " of cluster time in " + trace.Span(result.WallTime)})
 	}

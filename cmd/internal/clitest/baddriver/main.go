@@ -89,7 +89,7 @@ type driver struct {
 	hung atomic.Bool
 }
 
-// goes reports whether BAD_DRIVER names a misbehaviour, alone or among others.
+// goes reports whether BAD_DRIVER contains the name of a misbehaviour.
 func (d *driver) goes(way string) bool { return slices.Contains(strings.Split(d.way, ", "), way) }
 
 // hang never answers the call that BAD_DRIVER names: "hangs in CreateVolume" or, for only the first
@@ -101,10 +101,10 @@ func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerIn
 	once := strings.HasPrefix(d.way, "hangs once in "+call)
 	if always || once && d.hung.CompareAndSwap(false, true) {
 		if d.goes("fills its disk") {
-			_ = fill() // it always fails
+			_ = fill() // filling a disk always ends with an error
 		}
 		if mark := os.Getenv("HANGING"); mark != "" {
-			_ = os.WriteFile(mark, nil, 0o644) // the test that waits for the file reports it
+			_ = os.WriteFile(mark, nil, 0o644) // the test that waits for the file reports the error
 		}
 		select {}
 	}
