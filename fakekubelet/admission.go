@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// rejection is the reason why the kubelet rejects a pod. The zero value admits it.
+// rejection is the reason why the kubelet rejects a pod. The zero value admits the pod.
 type rejection struct{ reason, message string }
 
 // predicate returns the rejection by a check that the kubelet shares with the scheduler.
@@ -65,7 +65,7 @@ func (m *podManager) admitByPredicates(pod *corev1.Pod) rejection {
 	return m.preemptFor(pod, lacks) // K-ADM-4
 }
 
-// misplaced returns the first check that the pod fails whatever resources are free. K-ADM-2
+// misplaced returns the first check that the pod fails regardless of free resources. K-ADM-2
 func (m *podManager) misplaced(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) rejection {
 	matches, _ := nodeaffinity.GetRequiredNodeAffinity(pod).Match(node)
 	switch {
@@ -91,7 +91,7 @@ func (m *podManager) admitted() (pods []*corev1.Pod) {
 	return pods
 }
 
-// lack is a resource of which a node has too little for a pod. Processors are counted in
+// lack is a resource with too little room for a pod on a node. Processors are counted in
 // thousandths.
 type lack struct {
 	resource                  corev1.ResourceName
@@ -146,8 +146,8 @@ func hostPortTaken(pod *corev1.Pod, others []*corev1.Pod) bool {
 	return false
 }
 
-// safeSysctls are the kernel parameters that a pod may set on every node. Each has the namespace
-// that the pod then must not share with its node. [pkg/kubelet/sysctl/safe_sysctls.go]
+// safeSysctls are the kernel parameters that a pod may set on every node. For each it has the
+// namespace that such a pod must not share with its node. [pkg/kubelet/sysctl/safe_sysctls.go]
 var safeSysctls = map[string]string{
 	"kernel.shm_rmid_forced": "ipc", "net.ipv4.ip_local_port_range": "net", "net.ipv4.tcp_syncookies": "net", "net.ipv4.ping_group_range": "net",
 	"net.ipv4.ip_unprivileged_port_start": "net", "net.ipv4.ip_local_reserved_ports": "net", "net.ipv4.tcp_keepalive_time": "net",

@@ -53,7 +53,7 @@ func TestAPodThatDoesNotFitIsNotAdmitted(t *testing.T) {
 		says            string
 		node            func(*corev1.Node)
 		pod             func(*corev1.PodSpec)
-		reason, message string // empty: it runs
+		reason, message string // empty: the pod runs
 	}{
 		{says: "it fits", pod: wanting(corev1.ResourceCPU, "2")},
 		{says: "too many processors", pod: wanting(corev1.ResourceCPU, "2001m"), reason: "OutOfcpu",

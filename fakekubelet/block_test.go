@@ -261,7 +261,7 @@ func TestWithoutItsDataFileADeviceIsNeverUnstaged(t *testing.T) { // K-BLK-11
 }
 
 // K-BLK-6, K-BLK-9: the loop device that keeps a mapped device open outlives the kubelet, but not
-// the power of its node. It closes the device before it unmaps it from the pod.
+// the power of its node. The kubelet closes the device before it unmaps it from the pod.
 func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 	n, uid := mapped(t, setting{})
 	mappedAt := devices + "/pv-data/dev/" + string(uid)

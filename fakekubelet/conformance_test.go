@@ -110,7 +110,7 @@ func TestADriverThatIsNotRegistered(t *testing.T) {
 		name, event string
 		pv          []func(*corev1.PersistentVolume)
 		pod         func(*corev1.PodSpec)
-		staged      bool // by another pod
+		staged      bool // another pod has staged the volume
 	}{
 		{"publish", `FailedMount: MountVolume.SetUp failed for volume "pv-data" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: `, nil, using("data"), true},
 		{"stage a block volume", `FailedMapVolume: MapVolume.SetUpDevice failed for volume "pv-data" : kubernetes.io/csi: blockMapper.SetUpDevice failed to get CSI client: `,
@@ -273,8 +273,8 @@ func TestErrorsOfDriversAreReportedAndTheCallIsRetried(t *testing.T) {
 	}
 }
 
-// K-DSW-3, K-POD-7: a pod without running containers needs no volumes, whether the kubelet has just
-// started or not.
+// K-DSW-3, K-POD-7: a pod without running containers needs no volumes, even if the kubelet has just
+// started.
 //
 // conformance: unit-populate-after-start-first-pass-removed,
 // unit-populate-after-start-later-removed

@@ -30,7 +30,7 @@ type container struct {
 	debug   bool
 	waiting *corev1.ContainerStateWaiting // the reason why it does not run yet
 	ended   bool                          // it will not run any more
-	// The running instance must end and be replaced, with other resources.
+	// The running instance must be replaced by one with other resources.
 	renew bool
 
 	liveness, readiness, startup *prober // nil without such a probe

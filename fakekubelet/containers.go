@@ -11,7 +11,8 @@ import (
 )
 
 // runContainers starts the pod's sandbox and containers after their volumes were mounted. It
-// reports whether they run: a subpath may be impossible to mount, or a secret may be missing.
+// returns false if they cannot run, for example because a subpath cannot be mounted or a secret is
+// missing.
 func (w *podWorker) runContainers(p *kernel.Process) bool {
 	if err := w.checkVolumes(p); err != nil {
 		w.Event(w.pod, corev1.EventTypeWarning, "FailedMount", "%v", err)

@@ -8,8 +8,8 @@ const (
 	crashLoopMost  = 5 * time.Minute
 )
 
-// crashLoop is the backoff of one container. It starts from the beginning when a container has run
-// for a long time. All times are since the beginning of the run. K-POD-11
+// crashLoop is the backoff of one container. After a long run of the container, the backoff starts
+// from the beginning. All times are since the beginning of the run. K-POD-11
 type crashLoop struct {
 	delay   time.Duration
 	updated time.Duration

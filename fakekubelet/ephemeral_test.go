@@ -79,7 +79,7 @@ func TestTheLifeOfAVolumeInEitherLifecycleMode(t *testing.T) {
 	}
 }
 
-// K-PUB-7: the mode is looked at when publishing, not before.
+// K-PUB-7: the mode is checked when publishing, not before.
 //
 // conformance: unit-lifecycle-inline-wrong-mode, unit-mounter-lifecycle-mode
 func TestALifecycleModeThatTheDriverDoesNotTake(t *testing.T) {

@@ -6,14 +6,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// eviction is the reason why the kubelet itself ends a pod, as the pod's status shows it.
+// eviction is the reason, in the pod's status, why the kubelet itself ends a pod.
 type eviction struct {
 	reason, message string
 	condition       string         // message of the condition DisruptionTarget; empty for none
 	grace           *time.Duration // grace period of its containers; nil means the pod's own
 }
 
-// evict ends a pod that the kubelet does not keep. The first reason counts.
+// evict ends a pod. If there are several reasons, the first one counts.
 func (w *podWorker) evict(why eviction) {
 	if w.evicted == nil {
 		w.evicted = &why

@@ -421,7 +421,7 @@ func TestNothingIsExpandedThatHasNotGrown(t *testing.T) { // K-EXP-2
 	assert.Empty(t, n.probes())
 }
 
-// K-DSW-11: after a restart the size is learnt from the claim.
+// K-DSW-11: after a restart the kubelet reads the size from the claim.
 func TestAVolumeGrowsWhileTheKubeletIsDown(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")

@@ -74,7 +74,7 @@ func TestTheDriverOrTheKubeletAppliesTheFSGroup(t *testing.T) {
 	}
 }
 
-// K-RACE-37: a policy that changes counts for the next pod.
+// K-RACE-37: a changed policy applies to the next pod.
 //
 // conformance: csimock-fsgroup-update-none-to-file, csimock-fsgroup-update-none-to-default,
 // csimock-fsgroup-update-file-to-default, csimock-fsgroup-update-default-to-file

@@ -47,8 +47,8 @@ const (
 
 var oneGi = resource.MustParse("1Gi")
 
-// setting lists a test's differences from the usual setting. In that setting the driver can stage,
-// and its volumes need no attaching and may be inline.
+// setting lists a test's differences from the usual setting. Usually the driver can stage, and its
+// volumes need no attaching and may be inline.
 type setting struct {
 	driver    mock.Options
 	csiDriver func(*storagev1.CSIDriverSpec)

@@ -52,7 +52,8 @@ func (h *housekeeping) pass() {
 	if h.pods.listed && !h.passed {
 		h.passed = true
 		for _, w := range h.pods.inOrder() {
-			// No other process waits for it, and a wake-up replaces the cause of the next call.
+			// No other process waits for the pod, and a wake-up would replace the cause of the next
+			// call.
 			if w.rejected.reason != "" {
 				w.process.Wake()
 			}
@@ -66,7 +67,7 @@ func (h *housekeeping) pass() {
 }
 
 // clean stops the containers of a pod that is not managed. It removes the pod's directory when
-// nothing in it is mounted. It reports whether the rest needs no further pass. K-POD-8, K-ORPH-1,
+// nothing in it is mounted. It reports whether no further pass is needed. K-POD-8, K-ORPH-1,
 // K-ORPH-2
 func (h *housekeeping) clean(uid types.UID) bool {
 	if !h.pods.listed {

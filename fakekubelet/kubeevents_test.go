@@ -31,7 +31,7 @@ func TestTheEventsOfVolumes(t *testing.T) {
 		return func(n *node) { n.fail(method, codes.Internal, 0) }
 	}
 	bigger := func(n *node) { n.resized("data", "2Gi", "2Gi", pending) }
-	blocked := func(name string) func(*node) { // by a file in place of a directory
+	blocked := func(name string) func(*node) { // a file is in place of a directory
 		return func(n *node) {
 			require.NoError(n.t, n.machine.MkdirAll(path.Dir(name), 0o750))
 			require.NoError(n.t, n.machine.WriteFile(name, nil, 0o644))
@@ -44,7 +44,7 @@ func TestTheEventsOfVolumes(t *testing.T) {
 		setting   setting
 		pv        []func(*corev1.PersistentVolume)
 		block     bool
-		given     func(*node) // before the pod
+		given     func(*node) // called before the pod exists
 		running   func(*node) // when it runs
 		neighbour bool        // another pod has the volume already
 		readOnly  bool

@@ -27,7 +27,7 @@ type Options struct {
 	Name   string
 	Labels map[string]string
 	Taints []corev1.Taint
-	// Address is the node's own. Default: loopback.
+	// Address is the node's address. Default: loopback.
 	Address string
 	// Version is the kubelet's version of Kubernetes. Default: the newest.
 	Version version.Version
@@ -36,12 +36,13 @@ type Options struct {
 	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
 	MaxPods int
-	// SELinux says that the node enforces SELinux. Default: false.
+	// SELinux means that the node enforces SELinux. Default: false.
 	SELinux bool
 	// StatsPeriod is the interval at which drivers report the usage of volumes; a negative value
 	// disables the reports. Default: a minute.
 	StatsPeriod time.Duration
-	// ChownTime is the virtual time of giving one file to a pod's fsGroup. Default: 0.
+	// ChownTime is the virtual time for changing the group of one file to a pod's fsGroup. Default:
+	// 0.
 	ChownTime time.Duration
 	Machine   machine.Machine
 	Runtime   *runtime.Runtime
@@ -51,9 +52,9 @@ type Options struct {
 	// Data checks the content that containers write to their volumes. Default: none.
 	Data *data.Check
 	// ClusterDNS is the name server of pods. It is set if pods have separate networks. Default:
-	// pods have the node's.
+	// pods use the node's name servers.
 	ClusterDNS string
-	// API describes how programs in containers reach the API server. Default: not at all.
+	// API describes how programs in containers reach the API server. Default: they cannot reach it.
 	API *API
 }
 

@@ -94,12 +94,12 @@ func (n *node) overallMount() (count, seconds float64) {
 }
 
 // K-MET-2: how long pods wait for file systems, from the time when they first need them. Failures
-// are not counted, nor are raw block volumes.
+// and raw block volumes are not counted.
 func TestHowLongPodsWaitForVolumes(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.volume("more", block)
-	n.fail("NodeStageVolume", codes.Internal, 3) // half, one and two seconds are lost
+	n.fail("NodeStageVolume", codes.Internal, 3) // half a second, one and two seconds are lost
 	n.pod("web", using("data"))
 	n.pass(3 * time.Second)
 	count, _ := n.overallMount()

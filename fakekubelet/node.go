@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// managedAttach says that the attach/detach controller acts for this node. K-CFG-4
+// managedAttach means that the attach/detach controller acts for this node. K-CFG-4
 const managedAttach = "volumes.kubernetes.io/controller-managed-attach-detach"
 
 // Pauses between the attempts to register the node. [pkg/kubelet/kubelet_node_status.go
@@ -93,7 +93,8 @@ func (k *Kubelet) newNode() *corev1.Node {
 // own kernel.
 const kernelVersion = "6.12.0-csisim"
 
-// rendered returns a quantity with its text: each write of the status reads it several times.
+// rendered returns a quantity with its text, because each write of the status reads the text
+// several times.
 func rendered(q resource.Quantity) resource.Quantity {
 	_ = q.String()
 	return q

@@ -29,7 +29,7 @@ func (k *Kubelet) conditions(before []corev1.NodeCondition) []corev1.NodeConditi
 	return conditions
 }
 
-// pressures are the conditions of resources, with and without too little of them.
+// pressures are the conditions for each resource: with a shortage, and without.
 // [pkg/kubelet/nodestatus/setters.go]
 var pressures = map[corev1.NodeConditionType]struct{ with, without corev1.NodeCondition }{
 	corev1.NodeMemoryPressure: {

@@ -36,8 +36,8 @@ func (k *Kubelet) startStatusLoop() {
 
 func (s *statusLoop) wake() { s.process.Wake() }
 
-// run checks the status every ten seconds. The check costs nothing while there is nothing to report
-// or to observe.
+// run checks the status every ten seconds. A check without anything to report or to observe costs
+// nothing.
 func (s *statusLoop) run(p *kernel.Process) {
 	s.register(p)
 	nodes := component.Watch[*corev1.Node](s.Component, p, store.ByKey(s.key()))
@@ -46,7 +46,7 @@ func (s *statusLoop) run(p *kernel.Process) {
 	for tick := p.Tick(statusPeriod); ; s.update(p) {
 		for !s.due(p) {
 			s.rest(p)
-			nodes.Drop() // it then reads the writes of others in their current state
+			nodes.Drop() // the next read gets the current state of others' writes
 		}
 		tick.Next()
 	}
@@ -87,7 +87,7 @@ func (s *statusLoop) update(p *kernel.Process) {
 	changed := s.differs(node)
 	if changed || p.Elapsed() >= s.nextReport {
 		if node, ok = s.report(p, inUse, known); !ok {
-			return // tried again at the next look
+			return // retried at the next check
 		}
 		s.nextReport = p.Elapsed() + reportPeriod
 		if changed {
@@ -114,8 +114,8 @@ func (s *statusLoop) report(p *kernel.Process, inUse []corev1.UniqueVolumeName, 
 	return node, err == nil
 }
 
-// phase shifts the rounds against those of other nodes: the real loop lengthens each round by up to
-// 4 %.
+// phase shifts the rounds against the rounds of other nodes, because the real loop lengthens each
+// round by up to 4 %.
 func (s *statusLoop) phase() time.Duration {
 	const steps = 16
 	return statusPeriod / 25 * time.Duration(s.Kernel.Choose(kernel.Jitter, steps, "phase of the node status rounds")) / steps

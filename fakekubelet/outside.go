@@ -17,7 +17,7 @@ type Program = runtime.Program
 // Life describes how the instances of a record container end.
 type Life = runtime.Life
 
-// RuntimeOptions say which containers are programs.
+// RuntimeOptions select the containers that are programs.
 type RuntimeOptions = runtime.Options
 
 // Networks are the networks of a node and its pods.
@@ -35,7 +35,7 @@ func Maps(images map[string]string, image string) bool {
 	return is
 }
 
-// NewRuntime returns the runtime of a node on which nothing runs.
+// NewRuntime returns the runtime of a node without containers.
 func NewRuntime(w *component.World, node string, o RuntimeOptions) *Runtime {
 	return runtime.New(w, node, o)
 }

@@ -26,8 +26,8 @@ func TestTheDeadlineOfAStep(t *testing.T) {
 		name, method string
 		block        bool
 		driver       mock.Options
-		probes       int         // before the step, since the fault is there
-		begin        func(*node) // starts the step when the pod runs; nil: the pod itself
+		probes       int         // requests for capabilities since the fault, before the step
+		begin        func(*node) // starts the step when the pod runs; nil: the pod starts it
 		undivided    bool        // the step makes no request for capabilities first
 	}{
 		{name: "MountDevice", method: "NodeStageVolume", driver: all},
@@ -118,7 +118,7 @@ func TestThePaceOfAKubelet(t *testing.T) {
 }
 
 // K-RACE-39: the API reports a volume in use up to ten seconds late, both when the pod is created
-// and when it is deleted. The first holds the pod back; the second only the detach.
+// and when it is deleted. The first delay holds back the pod, the second one only the detach.
 func TestVolumesInUseLagBehind(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

@@ -30,7 +30,7 @@ func (w *podWorker) accountFiles(p *kernel.Process) (files, error) {
 func (w *podWorker) configMapFiles(p *kernel.Process, name string, items []corev1.KeyToPath, optional *bool) (files, error) {
 	object, err := w.configMap(p, name, optional)
 	if err != nil && name == rootAuthority {
-		var authority []byte // none if no program could use it
+		var authority []byte // nil if no program could use it
 		if w.options.API != nil {
 			authority = w.options.API.Authority
 		}

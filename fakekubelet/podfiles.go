@@ -31,10 +31,10 @@ func (w *podWorker) filesDir(name string) string {
 	return path.Join(w.csi.PodDir(w.pod.UID), "files", name)
 }
 
-// accountFiles is the directory of the pod's service account; no volume has that name.
+// accountFiles is the directory of the pod's service account. No volume has this name.
 const accountFiles = ".serviceaccount"
 
-// makeFiles makes the volumes of the pod that are no driver's.
+// makeFiles makes the volumes of the pod that do not belong to a driver.
 func (w *podWorker) makeFiles(p *kernel.Process) error {
 	for i := range w.pod.Spec.Volumes {
 		v := &w.pod.Spec.Volumes[i]
@@ -70,7 +70,7 @@ func (w *podWorker) makeAccountFiles(p *kernel.Process) error {
 
 // removeFiles removes the files of makeFiles.
 func (w *podWorker) removeFiles() {
-	// Housekeeping looks again.
+	// Housekeeping retries this.
 	_ = w.options.Machine.RemoveAll(path.Join(w.csi.PodDir(w.pod.UID), "files"))
 }
 
@@ -136,7 +136,7 @@ func (w *podWorker) writeFiles(volume string, content files, modes map[string]fs
 	return projection{w.options.Machine, w.filesDir(volume), modes, group}.write(content, mode, w.Kernel.Now())
 }
 
-// itemModes returns the modes of the files that have their own.
+// itemModes returns the modes of files with an individual mode.
 func itemModes(items []corev1.KeyToPath) map[string]fs.FileMode {
 	modes := map[string]fs.FileMode{}
 	for _, item := range items {
@@ -172,7 +172,8 @@ func projectedModes(sources []corev1.VolumeProjection) map[string]fs.FileMode {
 	return modes
 }
 
-// prepareHostPath makes a directory or a file of the node that shall be there.
+// prepareHostPath checks the type of a directory or file on the node, and creates it if the type
+// permits this.
 func (w *podWorker) prepareHostPath(source *corev1.HostPathVolumeSource) error {
 	m, kind := w.options.Machine, corev1.HostPathUnset
 	if source.Type != nil {
@@ -192,7 +193,7 @@ func (w *podWorker) prepareHostPath(source *corev1.HostPathVolumeSource) error {
 	case err == nil:
 		return nil
 	case kind == corev1.HostPathDirectoryOrCreate || kind == corev1.HostPathUnset:
-		// As a container runtime does.
+		// A container runtime does the same.
 		return m.MkdirAll(source.Path, 0o755)
 	case kind == corev1.HostPathFileOrCreate:
 		return m.WriteFile(source.Path, nil, 0o644)

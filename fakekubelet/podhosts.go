@@ -31,7 +31,7 @@ func (w *podWorker) hosts() string {
 		"fe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n" +
 		w.address() + "\t" + w.hostname() + "\n"
 	if w.pod.Spec.HostNetwork {
-		of, _ := w.options.Machine.ReadFile("/etc/hosts") // a machine may have none
+		of, _ := w.options.Machine.ReadFile("/etc/hosts") // a machine may lack the file
 		text = "# Kubernetes-managed hosts file (host network).\n" + string(of)
 	}
 	if len(w.pod.Spec.HostAliases) > 0 {

@@ -51,7 +51,7 @@ func TestPodInfoInTheVolumeContext(t *testing.T) {
 	}
 }
 
-// K-RACE-37: the field may change, and counts for the next pod.
+// K-RACE-37: the field may change, and the change applies to the next pod.
 //
 // conformance: csimock-podinfo-switched-off
 func TestPodInfoIsSwitchedOff(t *testing.T) {

@@ -75,7 +75,7 @@ func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
 	}
 }
 
-// list records that all pods are known now, so the remains of others may be removed. K-DSW-1,
+// list records that all pods are known now, so the remains of other pods may be removed. K-DSW-1,
 // K-POD-8
 func (m *podManager) list() {
 	if m.listed {
@@ -129,7 +129,7 @@ func (m *podManager) forget(uid types.UID) {
 	m.housekeeping.lookAt(uid)
 }
 
-// Pod returns the pod as the API last delivered it; nil after its deletion.
+// Pod returns the pod in the state that the API last delivered; nil after its deletion.
 func (m *podManager) Pod(uid types.UID) (*corev1.Pod, bool) {
 	pod, ok := m.known[uid]
 	return pod, ok

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// phaseOf derives the phase of a pod from the states of its containers. A pod is over when none of
-// its containers will run again. It has begun when one of its regular containers was started.
+// phaseOf derives the phase of a pod from the states of its containers. A pod has ended when none
+// of its containers will run again. It has begun when one of its regular containers was started.
 // [pkg/kubelet/kubelet_pods.go: getPhase]
 func phaseOf(spec *corev1.PodSpec, s *corev1.PodStatus, over, begun bool) corev1.PodPhase {
 	var uninitialized, waiting, running, ended, endedForGood, succeeded int

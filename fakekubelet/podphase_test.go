@@ -36,7 +36,7 @@ func TestThePhaseOfAPod(t *testing.T) {
 	type states = []corev1.ContainerStatus
 	for name, tt := range map[string]struct {
 		policy      corev1.RestartPolicy
-		init        states // the first one works once
+		init        states // init containers; the first one works once
 		sidecar     states
 		main        states
 		over, begun bool

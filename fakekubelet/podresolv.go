@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// resolvConf is the pod's resolv.conf, empty if it has none.
+// resolvConf returns the pod's resolv.conf; empty if it has none.
 func (w *podWorker) resolvConf() string {
-	text, _ := w.options.Machine.ReadFile("/etc/resolv.conf") // a machine may have none
+	text, _ := w.options.Machine.ReadFile("/etc/resolv.conf") // a machine may lack the file
 	if w.options.ClusterDNS == "" {
 		return string(text)
 	}
@@ -28,7 +28,7 @@ func resolvConfOf(pod *corev1.Pod, server, ofNode string) resolvConf {
 	of := parseResolvConf(ofNode)
 	for i, known := range of.servers {
 		if at, err := netip.ParseAddr(known); err == nil && at.IsLoopback() {
-			of.servers[i] = server // which queries it: loopback of the pod is separate
+			of.servers[i] = server // it queries the node's loopback
 		}
 	}
 	switch policy := spec.DNSPolicy; {

@@ -107,7 +107,7 @@ func (w *podWorker) containers(s *corev1.PodStatus, running bool, state func() c
 	w.writeSizes(s)
 }
 
-// writePast writes how often a record was restarted, and how it ended before.
+// writePast writes how often a record was restarted, and how its last instance ended.
 func (w *podWorker) writePast(s *corev1.ContainerStatus, completes bool) {
 	past := w.options.Runtime.PastOf(w.pod.UID, completes)
 	s.RestartCount = past.Restarts
@@ -131,7 +131,7 @@ func (w *podWorker) waitingStatus() func(*corev1.PodStatus) {
 	}
 	return func(s *corev1.PodStatus) {
 		unready := fmt.Sprintf("containers with unready status: %v", w.served())
-		// Also of a pod that named its node itself.
+		// A pod that names its node itself has this condition, too.
 		w.condition(s, corev1.PodScheduled, corev1.ConditionTrue, "", "")
 		w.condition(s, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", "")
 		w.containers(s, false, state)

@@ -14,7 +14,7 @@ import (
 // Pace of a pod worker. K-POD-3
 const (
 	syncRetry     = 10 * time.Second
-	syncRetryMore = 5 * time.Second // at most this much is added by chance
+	syncRetryMore = 5 * time.Second // the largest random addition
 	resync        = 60 * time.Second
 	resyncMore    = 30 * time.Second
 	// relist is the interval at which the kubelet lists the containers of the runtime.
@@ -32,17 +32,17 @@ type podWorker struct {
 	ended       bool      // the pod's final phase has been written
 	cleaned     bool      // its volumes are unmounted
 	gone        bool      // the API has deleted the pod
-	rejected    rejection // why it was not admitted
-	evicted     *eviction // why the kubelet ended it; nil if it did not
+	rejected    rejection // the reason why it was not admitted
+	evicted     *eviction // the reason why the kubelet ended it; nil if it did not
 
-	synced   time.Duration // when its last sync ended; 0 before the first
+	synced   time.Duration // the end of its last sync; 0 before the first
 	nextSync time.Duration // time of the next regular sync of a running pod
 
 	unwritten []func(*corev1.PodStatus) // changes of its status that are not yet at the API server
 
 	// The containers of a pod that run individually, from their start on.
 	programs []*container
-	// Their sandbox is new: none of them has run in it before.
+	// Their sandbox is new: none of these containers has run in it.
 	fresh bool
 	// Resources allocated to its containers; nil if no container requests any.
 	sizes map[string]corev1.ResourceRequirements
@@ -137,8 +137,8 @@ func (w *podWorker) sync(p *kernel.Process) {
 
 func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID) }
 
-// rest waits for the pod's end, or for the next regular sync where that matters. It reports true if
-// the worker must return now and will run again.
+// rest waits for the pod's end or, if the pod needs it, for the next regular sync. It returns true
+// if the worker must return now and will run again.
 func (w *podWorker) rest(p *kernel.Process) bool {
 	const why = "the pod's next regular sync"
 	for !w.terminating {
@@ -182,8 +182,8 @@ func (w *podWorker) retry(p *kernel.Process, why string) {
 	p.WaitUntil(why, next, func() bool { return w.terminating })
 }
 
-// rejectForLimit ends a pod that does not fit on its node. It refreshes the driver's limit, so that
-// the scheduler learns about it. K-ALLOC-3, K-ALLOC-4
+// rejectForLimit ends a pod that does not fit on its node. It refreshes the driver's limit for the
+// scheduler. K-ALLOC-3, K-ALLOC-4
 func (w *podWorker) rejectForLimit(p *kernel.Process, err *volumemanager.WaitError) {
 	_ = w.plugins.RefreshLimit(p, err.Exhausted) // logged only
 	message := fmt.Sprintf("Node has reached its volume attachment limit, rejecting pod. %v", err)
@@ -200,7 +200,7 @@ func (w *podWorker) reject(p *kernel.Process, reason, message string) {
 	})
 }
 
-// chance is a random part of a delay, none when the strategy is calm.
+// chance returns the random part of a delay; 0 if the strategy is calm.
 func (w *podWorker) chance(most time.Duration) time.Duration {
 	const steps = 16
 	return most * time.Duration(w.Kernel.Choose(kernel.Jitter, steps, "pod sync")) / steps

@@ -54,8 +54,8 @@ func TestAPodsVolumesAreLookedUpAtItsSyncs(t *testing.T) {
 	assert.Equal(t, []string{"noatime"}, flags())
 }
 
-// K-DSW-13: when a pod's containers have stopped, its volumes are no longer wanted. A volume that
-// was never mounted stays wanted as long as the pod's object exists.
+// K-DSW-13: when a pod's containers have stopped, its volumes are no longer desired. A volume that
+// was never mounted stays desired as long as the pod's object exists.
 func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -88,8 +88,8 @@ func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	}
 }
 
-// K-RACE-18: the errors of a pod's volumes are returned to the first wait that looks. An old error,
-// from before the end of the pod, ends the wait for its volumes to be unmounted. The wait is
+// K-RACE-18: the errors of a pod's volumes are returned to the first wait that checks them. An old
+// error, from before the end of the pod, ends the wait for its volumes to be unmounted. The wait is
 // retried ten seconds later.
 func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
 	for _, c := range []struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // noticePowerLoss ends a pod with the restart policy Never after a loss of power has ended its
-// containers, because it gets no new sandbox. A pod is not ended if one of its containers has its
+// containers, because it gets no new sandbox. The pod continues if one of its containers has its
 // own policy that permits a restart. K-POD-13
 func (w *podWorker) noticePowerLoss() {
 	own := func(c corev1.Container) bool { return c.RestartPolicy != nil }

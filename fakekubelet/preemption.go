@@ -44,9 +44,9 @@ func describe(needs []need) string {
 	return "[" + text.String() + "]"
 }
 
-// victims chooses pods in three quality-of-service classes. From each class it takes as few as
-// necessary after all lower classes are ended. It returns the amount that is still missing when all
-// of them are ended.
+// victims chooses pods in three quality-of-service classes. From each class it takes as few pods as
+// necessary after the end of all pods in lower classes. It also returns the amount that is still
+// missing after the end of all chosen pods.
 func (m *podManager) victims(pod *corev1.Pod, needs []need) (chosen []*podWorker, left []need) {
 	classes := map[corev1.PodQOSClass][]*podWorker{}
 	for _, w := range m.inOrder() {
@@ -72,7 +72,7 @@ func preemptable(preemptor, victim *corev1.Pod) bool {
 	return preemptor.Spec.Priority != nil && victim.Spec.Priority != nil && *preemptor.Spec.Priority > *victim.Spec.Priority
 }
 
-// without returns the needs that remain when pods end.
+// without returns the needs that remain after the end of pods.
 func without(needs []need, ending ...[]*podWorker) (left []need) {
 	for _, n := range needs {
 		for _, pods := range ending {
@@ -95,8 +95,8 @@ func (w *podWorker) requests(name corev1.ResourceName) int64 {
 	return workload.AmountOf(name, resourcehelper.PodRequests(w.sized(), resourcehelper.PodResourcesOptions{})[name])
 }
 
-// nearest chooses pods one after the other. It takes the pod that leaves the smallest need and, of
-// several, the smaller pod.
+// nearest chooses pods one after the other. It takes the pod that leaves the smallest need; if
+// several leave the same need, it takes the smaller pod.
 func nearest(pods []*podWorker, needs []need) (chosen []*podWorker) {
 	pods = append([]*podWorker(nil), pods...)
 	for len(needs) > 0 {

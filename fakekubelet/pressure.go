@@ -37,7 +37,8 @@ const leastUsage = 10 << 20
 // Pressure is the shortages of a node. It belongs to the machine and outlives the kubelet.
 type Pressure map[corev1.ResourceName]*Shortage
 
-// pressed are the resources that a node may lack, in the order in which the kubelet reclaims them.
+// pressed lists the resources that a node may lack, in the order in which the kubelet reclaims
+// them.
 var pressed = []struct {
 	resource  corev1.ResourceName
 	signal    string
@@ -52,7 +53,7 @@ var pressed = []struct {
 type evictionManager struct {
 	*Kubelet
 	process  *kernel.Process
-	observed map[corev1.NodeConditionType]time.Duration // when a threshold was last not kept
+	observed map[corev1.NodeConditionType]time.Duration // the last time when a threshold was missed
 }
 
 // PressureChanged makes the kubelet observe the shortages of its node at its next check.
@@ -66,7 +67,7 @@ func (k *Kubelet) PressureChanged() {
 	}
 }
 
-// run looks at the node every ten seconds until no condition holds any more.
+// run checks the node every ten seconds until no condition holds any more.
 func (m *evictionManager) run(p *kernel.Process) {
 	for {
 		next := p.Elapsed() + m.pods.nextRound(p)
@@ -85,7 +86,7 @@ func (m *evictionManager) run(p *kernel.Process) {
 	}
 }
 
-// short reports whether a threshold is missed and the end of a pod could change that.
+// short reports whether a threshold is missed, and the end of a pod could help.
 func (m *evictionManager) short() bool {
 	for _, r := range pressed {
 		if s := m.options.Pressure[r.resource]; s != nil && s.Missing > 0 && len(m.candidates()) > 0 {
@@ -163,7 +164,7 @@ func (m *evictionManager) awaitCleanup(p *kernel.Process, w *podWorker) {
 }
 
 // admitUnderPressure rejects pods while the node has a pressure condition. It admits critical pods
-// and, under memory pressure, pods that request resources or tolerate it. K-EVICT-2
+// and, under memory pressure, pods that request resources or tolerate the condition. K-EVICT-2
 func (k *Kubelet) admitUnderPressure(pod *corev1.Pod) rejection {
 	if k.evictions == nil {
 		return rejection{}
@@ -181,7 +182,7 @@ func (k *Kubelet) admitUnderPressure(pod *corev1.Pod) rejection {
 	return rejection{"Evicted", fmt.Sprintf("The node had condition: %v. ", conditions)}
 }
 
-// binary renders bytes as the kubelet does.
+// binary renders bytes like the kubelet.
 func binary(bytes int64) string {
 	return resource.NewQuantity(max(bytes, 0), resource.BinarySI).String()
 }

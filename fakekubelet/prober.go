@@ -33,8 +33,8 @@ type prober struct {
 	kind     probeKind
 	spec     *corev1.Probe
 	process  *kernel.Process
-	instance *runtime.Instance // that is probed
-	holds    bool              // its state by the probe
+	instance *runtime.Instance // the probed instance
+	holds    bool              // the state according to the probe
 	last     bool              // the latest answer
 	alike    int32             // the number of equal results in a row
 	onHold   bool              // the instance is being stopped
@@ -68,8 +68,8 @@ func (c *container) ready() bool {
 	return c.started() && (c.readiness == nil || c.readiness.says())
 }
 
-// says returns the state of the running instance by the probe. An instance without a probe result
-// has not started and is not ready.
+// says returns the state of the running instance according to the probe. An instance without a
+// probe result has not started and is not ready.
 func (b *prober) says() bool { return b.instance == b.program.Now && b.holds }
 
 func (b *prober) name() string { return strings.ToLower(string(b.kind)) + " probe" }
@@ -105,7 +105,7 @@ func (b *prober) look(p *kernel.Process) {
 		b.Event(b.pod, corev1.EventTypeWarning, "Unhealthy", "%s probe errored and resulted in unknown state: %v", b.kind, err)
 		return
 	case b.program.Now != now || !b.running():
-		return // it ended meanwhile
+		return // the instance ended meanwhile
 	case !answer.OK:
 		b.Event(b.pod, corev1.EventTypeWarning, "Unhealthy", "%s probe failed: %s", b.kind, answer.Output)
 	}

@@ -59,7 +59,7 @@ func (w *podWorker) makeContainers() {
 
 // startAll starts the init containers one after the other, and then the remaining ones.
 func (w *podWorker) startAll(p *kernel.Process) {
-	initialized := w.begun() // before an earlier kubelet ended
+	initialized := w.begun() // an earlier kubelet may have started containers
 	for _, c := range w.programs {
 		if c.init && !w.initialize(p, c, initialized) {
 			break
@@ -80,8 +80,9 @@ func (w *podWorker) startAll(p *kernel.Process) {
 	w.process.Wake()
 }
 
-// initialize starts an init container and waits for its end. For a sidecar it waits for its start,
-// unless the others have been started before. It reports whether the next one may start.
+// initialize starts an init container and waits for its end. For a sidecar it waits only for the
+// start, unless the regular containers were started before. It reports whether the next one may
+// start.
 func (w *podWorker) initialize(p *kernel.Process, c *container, initialized bool) bool {
 	switch {
 	case c.sidecar:

@@ -17,7 +17,7 @@ func TestCrashLoopBackOff(t *testing.T) {
 		wait := loop.wait(now)
 		waits = append(waits, wait)
 		loop.next(now+wait, now)
-		now += wait + time.Second // it runs for a second
+		now += wait + time.Second // the container runs for a second
 	}
 	s := time.Second
 	assert.Equal(t, []time.Duration{0, 10 * s, 20 * s, 40 * s, 80 * s, 160 * s, 300 * s, 300 * s}, waits)

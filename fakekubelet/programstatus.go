@@ -22,7 +22,7 @@ func (w *podWorker) report(p *kernel.Process) {
 			return
 		}
 		s.EphemeralContainerStatuses = w.ephemeralStatuses()
-		if w.programs == nil { // the others run together
+		if w.programs == nil { // containers of other pods run together
 			return
 		}
 		s.InitContainerStatuses, s.ContainerStatuses = nil, nil
@@ -43,7 +43,7 @@ func (w *podWorker) report(p *kernel.Process) {
 			s.Phase = was
 		}
 		s.HostIP, s.HostIPs = w.options.Address, []corev1.HostIP{{IP: w.options.Address}}
-		if at := w.address(); at != "" { // an earlier address stays after the end of its network
+		if at := w.address(); at != "" { // the last address stays after the end of the network
 			s.PodIP, s.PodIPs = at, []corev1.PodIP{{IP: at}}
 		}
 	})

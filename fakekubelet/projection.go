@@ -21,7 +21,7 @@ import (
 type projection struct {
 	machine machine.Machine
 	dir     string
-	modes   map[string]fs.FileMode // of files that have their own
+	modes   map[string]fs.FileMode // individual modes of files
 	group   *int64                 // the pod's fsGroup, which can read the files
 }
 

@@ -93,7 +93,7 @@ func TestFilesAreReplacedAtomically(t *testing.T) {
 			default:
 			}
 			data, err := os.ReadFile(m.Path(v.dir + "/token"))
-			// It was found in the directory that has since been removed.
+			// The file was found in a directory that has since been removed.
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}

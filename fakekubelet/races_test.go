@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The known races of the kubelet, and the guards against them.
+// These are the known races of the kubelet, and the guards against them.
 
 func TestTheKubeletCallsTheNodeServiceOnly(t *testing.T) { // K-RPC-1
 	n := start(t, setting{driver: mock.Options{NodeExpand: true, Stats: true}})
@@ -64,8 +64,8 @@ func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
 	assert.Empty(t, n.inUse())
 }
 
-// K-RACE-14: a pod that is created while its volume is being unstaged waits for the end. Then the
-// volume is staged again.
+// K-RACE-14: a pod that is created while its volume is being unstaged waits until the unstage ends.
+// Then the volume is staged again.
 func TestAPodThatComesDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{})
 	n.hold("NodeUnstageVolume", 5*time.Second)
@@ -131,7 +131,7 @@ func TestNothingHappensToAVolumeWhileItIsExpanded(t *testing.T) {
 	assert.Len(t, n.times("NodePublishVolume"), 1)
 }
 
-// K-UNPUB-5: it is unpublished even if the publish never reached the driver.
+// K-UNPUB-5: such a volume is unpublished even if the publish never reached the driver.
 func TestAVolumeThatMayBePublishedIsUnpublished(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

@@ -115,8 +115,8 @@ func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
 	}
 }
 
-// K-ATT-5: the kubelet reads the size of the claim when it verifies the attachment, so this
-// requires the claim. A volume without attaching requires none.
+// K-ATT-5: the kubelet reads the size of the claim when it verifies the attachment, so the claim
+// must exist. For a volume without attaching, it need not exist.
 func TestTheClaimIsNeededToVerifyAnAttachment(t *testing.T) {
 	n := start(t, attaching)
 	n.volume("data")

@@ -18,7 +18,7 @@ func (n *node) operations(name, outcome string) float64 {
 		"volume_plugin", "kubernetes.io/csi:"+driverName, "operation_name", name, "status", outcome, "migrated", "false")
 }
 
-// K-REC-1: a pass every tenth of a second, which waits for no operation.
+// K-REC-1: there is a pass every tenth of a second. Passes do not wait for operations.
 func TestPassesDoNotWaitForOperations(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")

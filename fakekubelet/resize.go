@@ -69,7 +69,7 @@ func (w *podWorker) considerResize() {
 
 // resize allocates the requested resources of the pod as soon as its node has room.
 func (w *podWorker) resize(p *kernel.Process) {
-	var said int64 // the generation for which an event has reported the wait
+	var said int64 // generation with an event about the wait
 	for !w.terminating && w.wantsOtherSize() {
 		generation := w.pod.Generation
 		lack := w.lacks()
@@ -121,7 +121,7 @@ func (w *podWorker) allocate(p *kernel.Process, generation int64) {
 	w.Event(w.pod, corev1.EventTypeNormal, "ResizeCompleted", "Pod resize completed: %s", resizeSummary(w.pod, ""))
 }
 
-// limit bounds the programs that run as their containers are allocated.
+// limit sets the limits of running programs to the allocated resources of their containers.
 func (w *podWorker) limit() error {
 	for _, c := range w.programs {
 		if !c.running() || c.renew {
@@ -146,7 +146,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 		return p.RestartPolicy == corev1.RestartContainer && changed(p.ResourceName)
 	})
 	if asks && c.running() {
-		c.renew = true // until it has ended, even after a later resize
+		c.renew = true // until the instance has ended, even after a later resize
 		c.process.Wake()
 	}
 }
@@ -192,7 +192,7 @@ func (w *podWorker) writeSizes(s *corev1.PodStatus) {
 	for _, all := range [][]corev1.ContainerStatus{s.InitContainerStatuses, s.ContainerStatuses} {
 		for i := range all {
 			if all[i].State.Waiting != nil {
-				continue // it has not been created
+				continue // the container has not been created
 			}
 			size := w.sizes[all[i].Name]
 			all[i].Resources, all[i].AllocatedResources = size.DeepCopy(), size.DeepCopy().Requests
@@ -234,7 +234,7 @@ func resizeSummary(pod *corev1.Pod, mistake string) string {
 	}
 	text, err := json.Marshal(summary)
 	if err != nil {
-		return err.Error() // it cannot be: quantities and texts
+		return err.Error() // impossible: these are quantities and texts
 	}
 	return string(text)
 }

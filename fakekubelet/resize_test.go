@@ -20,7 +20,7 @@ func requesting(cpu string) func(*corev1.PodSpec) {
 	}
 }
 
-// resizePod changes the requests of a pod, as its subresource does.
+// resizePod changes the requests of a pod, like its subresource resize.
 func (n *node) resizePod(name, cpu string) {
 	n.t.Helper()
 	pod, _ := store.Get[*corev1.Pod](n.Store, store.Key{Namespace: "default", Name: name})

@@ -123,8 +123,8 @@ func TestAFinalErrorAfterARestartForgetsNothing(t *testing.T) {
 	}
 }
 
-// Fact 51: the state after a restart if a call was in flight when the kubelet was killed. The
-// driver finishes the call.
+// Fact 51: given a call in flight when the kubelet is killed, the test checks the state after the
+// restart. The driver finishes the call.
 func TestAKubeletThatDiesWithACallInFlight(t *testing.T) { // K-RACE-30
 	const stage, publish, unpublish, unstage = "NodeStageVolume OK", "NodePublishVolume OK", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"
 	cases := []struct {

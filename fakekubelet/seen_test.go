@@ -31,7 +31,7 @@ func (n *node) news() []*trace.Event {
 	return events[n.since.Seq:]
 }
 
-// calls are the calls to the driver with their outcome, without capability probes.
+// calls returns the calls to the driver with their outcome, without capability probes.
 func (n *node) calls() []string {
 	lines := []string{}
 	for _, line := range n.probes() {
@@ -183,7 +183,7 @@ func (n *node) mounts() []string {
 	return targets
 }
 
-// readOnly tells for each mount point whether it is mounted read-only.
+// readOnly returns, for each mount point, whether it is mounted read-only.
 func (n *node) readOnly() map[string]bool {
 	is := map[string]bool{}
 	all, err := n.machine.Mounts()

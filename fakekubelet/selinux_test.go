@@ -235,7 +235,7 @@ func TestASecondPodWithALabelOfItsOwn(t *testing.T) {
 	}
 }
 
-// The label is no reason to refuse the second pod, the access mode is. K-SEL-3, K-MNT-3
+// The reason to refuse the second pod is the access mode, not the label. K-SEL-3, K-MNT-3
 //
 // conformance: unit-selinux-two-pods-rwop-same, unit-selinux-two-pods-cp-rwop-same,
 // unit-selinux-two-pods-cp-rwop-both-recursive, unit-selinux-two-pods-all-rwop-same,
@@ -392,8 +392,8 @@ func TestARestartWithAnotherPodThatHasAnotherLabel(t *testing.T) { // K-SEL-3, K
 	assert.Len(t, n.mounts(), 2)
 }
 
-// A volume with a label that was never mounted does not count as desired: its entry is dropped, and
-// the volume is verified again. That resets the backoff of the failed mount. K-REC-6, K-OP-4
+// If a volume with a label was never mounted, it does not count as desired: its entry is dropped,
+// and the volume is verified again. That resets the backoff of the failed mount. K-REC-6, K-OP-4
 func TestALabelledVolumeThatCannotBeStagedHasNoBackoff(t *testing.T) {
 	n := start(t, setting{seLinux: true, csiDriver: seLinuxMount})
 	n.volume("data", accessMode(rwop))

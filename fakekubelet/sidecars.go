@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// over reports whether the container must end permanently: its pod ends, or it is a sidecar without
-// any other containers left.
+// over reports whether the container must end permanently: its pod ends, or it is a sidecar and no
+// other container is left.
 func (c *container) over() bool {
 	return c.terminating || c.sidecar && !slices.ContainsFunc(c.programs, func(other *container) bool { return !other.init && !other.ended })
 }

@@ -127,7 +127,7 @@ func TestAnUncertainStageKeepsItsDirectoryAndData(t *testing.T) { // K-STAGE-6
 	assert.Contains(t, n.files(), staging[:len(staging)-len("globalmount")]+`vol_data.json {"driverName":"disk.csi.example.com","volumeHandle":"h-data"}`)
 }
 
-// Failures before NodeStageVolume, and whether NodeUnstageVolume follows.
+// The test checks failures before NodeStageVolume, and whether NodeUnstageVolume follows.
 func TestConditionsThatPreventAStage(t *testing.T) { // K-STAGE-6, K-PUB-12
 	missing := func(pv *corev1.PersistentVolume) {
 		pv.Spec.CSI.NodeStageSecretRef = &corev1.SecretReference{Namespace: "kube-system", Name: "stage"}
@@ -312,7 +312,7 @@ func TestTheOrderOfAStage(t *testing.T) {
 			n.volume("data", withSecret)
 			n.attached("data")
 			n.pod("web", using("data"))
-			n.pass(8 * time.Second) // it is not reported in use before the tenth
+			n.pass(8 * time.Second) // the volume is not reported in use before the tenth second
 			n.forget()
 			c.broken(n)
 			n.until(func() bool { return len(n.kubeEvents("FailedMount"))+len(n.times("NodePublishVolume")) > 0 })

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// subPathOf returns the part of a volume that a container mounts; empty for all of it. An
+// subPathOf returns the part of a volume that a container mounts; empty for the whole volume. An
 // expression contains variables of the container's environment, and must lead into the volume.
 func (w *podWorker) subPathOf(p *kernel.Process, c *corev1.Container, m *corev1.VolumeMount) (string, error) {
 	if m.SubPathExpr == "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// subPath makes the container mount a part of the volume, and beside it the whole volume.
+// subPath makes the container mount a part of the volume, and the whole volume at another path.
 func subPath(part string) func(*corev1.PodSpec) {
 	return func(spec *corev1.PodSpec) {
 		using("data")(spec)
@@ -136,8 +136,8 @@ func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
 	assert.Equal(t, []string{"NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.calls())
 }
 
-// The part may be an expression of the container's environment. An expression that lacks a value,
-// or leads out of the volume, prevents the container from starting.
+// The part may be an expression with variables of the container's environment. If a variable has no
+// value, or the path leads out of the volume, the container does not start.
 func TestAPartOfAVolumeByAnExpression(t *testing.T) {
 	for _, c := range []struct {
 		name, expression string

@@ -86,7 +86,7 @@ func TestAVolumeWithAFailedUnstageIsStagedAgain(t *testing.T) { // K-ERR-6, K-ST
 	assert.Equal(t, []string{"NodeStageVolume OK", "NodePublishVolume OK"}, n.calls())
 }
 
-// Fact 37: not registration but the end of the backoff decides.
+// Fact 37: the end of the backoff decides, not the registration.
 func TestAPodDeletedWhileTheDriverIsDown(t *testing.T) {
 	n := mounted(t, setting{})
 	n.unregister()
@@ -213,8 +213,8 @@ func TestEverythingIsTidiedUp(t *testing.T) { // K-UNPUB-6, K-ORPH-2
 	assert.Empty(t, n.mounts())
 }
 
-// A sync begins when the runtime reports a change, which the kubelet checks once a second. In the
-// recordings, NodeUnpublishVolume follows the deletion after 80 ms to 1 s if the pod had just
+// A sync begins when the runtime reports a change. The kubelet checks for changes once a second. In
+// the recordings, NodeUnpublishVolume follows the deletion after 80 ms to 1 s if the pod had just
 // started, and otherwise after 30 to 280 ms.
 func TestTheEndOfAPodThatHasJustStartedWaitsForTheRuntime(t *testing.T) {
 	for name, tt := range map[string]struct{ before, least, most time.Duration }{

@@ -101,7 +101,7 @@ func TestATokenIsThePodsOwnForAnAudienceAndATime(t *testing.T) { // K-PUB-5
 	assert.Equal(t, []any{"https://kubernetes.default.svc"}, claimsOf(t, got[""].Token)["aud"])
 }
 
-// K-PUB-6: the last fifth of a token's life is not used up.
+// K-PUB-6: a token is renewed before the last fifth of its life.
 func TestATokenIsRenewedBeforeItsEnd(t *testing.T) {
 	n := start(t, setting{csiDriver: all(republish, func(s *storagev1.CSIDriverSpec) {
 		s.TokenRequests = []storagev1.TokenRequest{{Audience: "aud1", ExpirationSeconds: new(int64(600))}}
@@ -116,7 +116,7 @@ func TestATokenIsRenewedBeforeItsEnd(t *testing.T) {
 	assert.NotEqual(t, first, tokens(t, request[*csispec.NodePublishVolumeRequest](n))["aud1"])
 }
 
-func TestATokenThatCannotBeHad(t *testing.T) { // K-PUB-5, K-PUB-9: transient, and tried again
+func TestATokenThatCannotBeHad(t *testing.T) { // K-PUB-5, K-PUB-9: a transient error
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: all(podInfo, tokensFor("gcp"))})
 	robot := func() *corev1.ServiceAccount {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot", Namespace: "default"}}

@@ -34,9 +34,9 @@ func TestAPodThatCannotBeMountedDoesNotStarveAnother(t *testing.T) {
 	}
 }
 
-// K-RACE-22: which pod of a volume comes first is up to chance.
+// K-RACE-22: chance decides which pod of a volume is first.
 func TestTheOrderOfPods(t *testing.T) {
-	first := map[bool]bool{} // whether it was the one with the lower UID
+	first := map[bool]bool{} // whether the pod with the lower UID was first
 	for seed := range uint64(12) {
 		n := start(t, setting{strategy: kernel.NewRandom(seed + 1)})
 		n.volume("data")

@@ -18,7 +18,7 @@ import (
 const statsPeriod = time.Minute
 
 // volumeStats requests the usage of volumes from drivers: for each pod in the first round that
-// includes it, then every one to two minutes. Nothing waits for it. K-STAT-1
+// includes the pod, then every one to two minutes. No other process waits for the answers. K-STAT-1
 type volumeStats struct {
 	*Kubelet
 	period time.Duration
@@ -27,7 +27,7 @@ type volumeStats struct {
 
 // podStats holds the measurements of one pod's volumes.
 type podStats struct {
-	next  time.Duration // when they are measured next
+	next  time.Duration // the time of the next measurement
 	busy  bool
 	usage map[string]measured // by the volume's name in the pod
 }

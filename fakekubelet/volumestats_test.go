@@ -170,7 +170,7 @@ func TestInlineVolumesAreMeasuredWithoutMetrics(t *testing.T) { // K-STAT-5
 	assert.Equal(t, corev1.PodRunning, n.phase("web"))
 }
 
-// K-STAT-7: the time of requests for statistics, with any outcome.
+// K-STAT-7: the duration of requests for statistics is measured, for any outcome.
 func TestHowLongQuestionsForStatisticsTake(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
 	n.volume("data")

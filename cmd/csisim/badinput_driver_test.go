@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	long  = "20s"   // for tests in which the start fails for another reason than this timeout
-	short = "300ms" // for tests in which the start fails by this timeout
+	long  = "20s"   // the start fails for another reason than this timeout
+	short = "300ms" // the start fails by this timeout
 )
 
 // badDrivers are scenarios with misbehaving drivers.

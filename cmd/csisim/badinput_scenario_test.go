@@ -4,7 +4,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// badScenarios are scenarios with a mistake, or with a wait that cannot succeed.
+// badScenarios are scenarios with a mistake or with a wait that cannot succeed.
 var badScenarios = []badInput{
 	{
 		name: "malformed YAML", scenario: "steps:\n- wait: {pod: web\n",

@@ -17,19 +17,19 @@ import (
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
 
-// asContainer runs this program with the seccomp filter that containers have by default.
+// asContainer runs this program with the default seccomp filter of containers.
 const asContainer = "CSISIM_TEST_AS_CONTAINER"
 
 // badInput is a scenario that cannot pass, and the output for its user.
 type badInput struct {
 	name         string
-	scenario     string            // without apiVersion and kind, which are lines 1 and 2
+	scenario     string            // from line 3 on; lines 1 and 2 are apiVersion and kind
 	files        map[string]string // beside the scenario
 	flags        string
 	mount        string // shell command that prepares the work directory w; takes root
 	unprivileged bool   // runs as a user without rights
 	barred       bool   // runs as a user without the right to create namespaces
-	filtered     bool   // runs with the seccomp filter that containers have by default, as root
+	filtered     bool   // runs as root, with the default seccomp filter of containers
 	code         int
 	says         []string
 	never        string // must not be in the output

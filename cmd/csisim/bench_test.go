@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// BenchmarkUp measures the time from the start of the command until the API is ready. At most 300
-// ms.
+// BenchmarkUp measures the time from the start of the command until the API is ready. It may take
+// 300 ms.
 func BenchmarkUp(b *testing.B) {
 	program := built(b)
 	for b.Loop() {
@@ -62,11 +62,11 @@ func built(b *testing.B) string {
 }
 
 // BenchmarkThousandNodes runs a cluster that must work on a developer's machine: 1,000 nodes and
-// 10,000 pods with a volume each. It uses the command, as a user would. At most 15 s and 1 GiB.
+// 10,000 pods with a volume each. It uses the command, like a user. It may take 15 s and 1 GiB.
 func BenchmarkThousandNodes(b *testing.B) { runLarge(b, 1000, 10_000) }
 
-// BenchmarkTenThousandNodes runs ten times as many. It may take 200 s, 8 GiB, and 1.5 times the
-// time per pod.
+// BenchmarkTenThousandNodes runs ten times as many nodes and pods. It may take 200 s, 8 GiB, and
+// 1.5 times the time per pod.
 func BenchmarkTenThousandNodes(b *testing.B) { runLarge(b, 10_000, 100_000) }
 
 func runLarge(b *testing.B, nodes, pods int) {

@@ -84,7 +84,8 @@ findings:
 	assert.Contains(t, got.Stderr, "--known: these are findings of driver x.example.com, and this is hostdir.csi.example.com")
 }
 
-// Two checks of one driver, nightly ten, report the same findings, one line for each defect.
+// Two checks of one driver (ten in nightly tests) report the same findings, with one line for each
+// defect.
 func TestRepeatedChecksGiveTheSameFindings(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))

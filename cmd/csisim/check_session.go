@@ -280,7 +280,7 @@ func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	defer endsSoon(ctx, c.env, nil, c.release)() // only reports are left to write
 	if ctx.Err() != nil {
-		err = nil // the interrupt caused it
+		err = nil // the interrupt caused the error
 	}
 	if err == nil && ctx.Err() == nil {
 		err = c.writeKnown(card)
@@ -362,7 +362,7 @@ func knownOf(found []check.Finding, o check.Outcome) string {
 	return "known: " + strings.Join(names, "; ")
 }
 
-// placed returns a result with failures that point into the file of the scenario; without a file
+// placed returns a result with failures that point into the file of the scenario. Without a file,
 // the failures have no place.
 func placed(r *scenario.Result, file string) *scenario.Result {
 	if r == nil {

@@ -65,8 +65,8 @@ func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	})
 }
 
-// subject returns the driver that the flags and arguments name, and its profile, which is nil for a
-// driver that already runs. dash is the position of the first --.
+// subject returns the driver that the flags and arguments name, and its profile. The profile is nil
+// for a running driver. dash is the position of the first --.
 func (f *subjectFlags) subject(args []string, dash int) (check.Subject, *profile.Profile, error) {
 	s := check.Subject{}
 	s.Driver.Name, s.Driver.NoController = f.name, f.nodeOnly
@@ -218,7 +218,7 @@ func located(path string) string {
 	return path
 }
 
-// socket sets up a driver that already runs.
+// socket sets up a running driver.
 func (f *subjectFlags) socket(d *scenario.Driver) error {
 	node, err := socketPath("--endpoint", f.endpoint)
 	if err != nil {

@@ -125,7 +125,7 @@ func TestBadInputOfACheckIsReportedAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// deadSocket creates a socket file without a listener, as a killed driver leaves it behind.
+// deadSocket creates a socket file without a listener, like the leftover of a killed driver.
 func deadSocket(t *testing.T, path string) {
 	t.Helper()
 	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
@@ -359,7 +359,8 @@ func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").Code)
 }
 
-// If nodes cannot have mounts, some faults of the driver stay hidden; the card gives that reason.
+// If nodes cannot have mounts, some faults of the driver stay hidden, and the card gives the
+// reason.
 func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
 	clitest.NeedsRoot(t)
 	p := newPlace(t, clitest.Build(t))

@@ -132,7 +132,7 @@ spec:
 `
 
 // Given the manifests of two releases. When the new manifests no longer attach volumes, then
-// running pods lose their publish_context, and the card says so. The old manifests pass.
+// running pods lose their publish_context, and the card reports this. The old manifests pass.
 func TestAnUpgradeTakesTheManifestsOfBothReleases(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))

@@ -68,7 +68,7 @@ func (f *checkFlags) checkAllowed(trials []*check.Trial) error {
 	return nil
 }
 
-// untriedHint explains how to make a check pass that could not run everything.
+// untriedHint explains how to let a check pass although some trials could not run.
 func untriedHint(what string) string {
 	return fmt.Sprintf("%s: that is not passed, and ends with exit code %d; --allow-untried[=NAME,NAME] permits it", strings.ToLower(what), exitEnvironment)
 }

@@ -114,7 +114,7 @@ func (f *compareFlags) makeTraces() (remove func() error, err error) {
 		}
 		return func() error { return nil }, nil
 	}
-	work, err := workdir.New(f.workDir) // which the next run removes if this one is killed
+	work, err := workdir.New(f.workDir) // the next run removes it if this run is killed
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func failureOf(err error, command *cobra.Command) failure {
 	if !errors.As(err, &f) {
 		f = &failure{code: codeOf(err), err: err}
 		if f.code == exitFailed {
-			f.code = exitInput // cobra's own errors concern the command line
+			f.code = exitInput // errors from cobra concern the command line
 		}
 	}
 	full := *f

@@ -60,7 +60,7 @@ func (f *programFlags) addTo(command *cobra.Command) {
 	complete(command, "work-dir", cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs))
 }
 
-// ofRuns returns the flags as those of csisim run.
+// ofRuns converts the flags to the flags of csisim run.
 func (f *programFlags) ofRuns() runFlags {
 	return runFlags{isolation: f.isolation, rootless: f.rootless, network: f.network, workDir: f.workDir, patience: usualPatience, waitForDriver: f.waitForDriver}
 }

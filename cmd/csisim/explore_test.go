@@ -19,7 +19,7 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 	require.NoError(t, err)
 	dir = t.TempDir()
 	file = filepath.Join(dir, "mine.yaml")
-	// Unchanged without a name.
+	// Without a name, the driver is sound.
 	changed := strings.Replace(string(text), "mock: {}", "mock: {faulty: ["+faulty+"]}", 1)
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 	return dir, file
@@ -27,7 +27,7 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 
 func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
-	reports := filepath.Join(dir, "reports") // which does not exist yet
+	reports := filepath.Join(dir, "reports") // the directory does not exist yet
 	got := clitest.Run(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)
 	assert.Equal(t, 1, got.Code, got.Stderr)
 	assert.Regexp(t, `(?m)^mine  20 runs, \d+ a second, \d+ states, \d+ of \d+ faults, 1 finding$`, got.Stdout)
@@ -89,8 +89,8 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 	assert.Contains(t, got.Stdout, "\n  the scenario expects: nothing after call 1 of the list, CreateVolume, 1 times\n")
 }
 
-// Given a search with a pod that starts after the scenario's wait has ended, then the report says
-// that the pod runs eventually, and the reason for the delay. C-ADC-40
+// Given a search with a pod that starts after the scenario's wait has ended, then the report states
+// that the pod runs eventually, and gives the reason for the delay. C-ADC-40
 func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)

@@ -21,7 +21,7 @@ func TestHelpNamesFilesThatExist(t *testing.T) {
 	var look func(*cobra.Command)
 	look = func(c *cobra.Command) {
 		for _, name := range shipped.FindAllString(c.Example, -1) {
-			if c.Name() == "check" { // writes into a folder of that name
+			if c.Name() == "check" { // the example writes into a folder with this name
 				continue
 			}
 			found++

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// A driver attaches a loop device to a file of the host and leaves it. The report names the device,
-// and the end of the run detaches it. After a kill -9, csisim clean detaches it.
+// A driver attaches a loop device to a file of the host and leaves it behind. The report names the
+// device, and the end of the run detaches it. After a kill -9, csisim clean detaches it.
 func TestALoopDeviceWithAFileOfTheHostBelongsToItsRun(t *testing.T) {
 	clitest.NeedsMounts(t)
 	if _, err := exec.LookPath("losetup"); err != nil {

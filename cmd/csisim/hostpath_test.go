@@ -69,7 +69,7 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 	}
 }
 
-// The report card names them, too.
+// The report card names these writes, too.
 func TestTheCardNamesWhatADriverWrites(t *testing.T) {
 	clitest.NeedsNamespaces(t)
 	p := newPlace(t, clitest.Build(t))

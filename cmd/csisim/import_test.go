@@ -140,7 +140,7 @@ func TestTheScenarioOfRealLogsMakesTheirCalls(t *testing.T) {
 	assert.Equal(t, want, volumeCalls(t, played))
 }
 
-// Given the same logs and a driver, then the driver replaces the mock: it receives the calls of the
+// Given the same logs and a driver, then the driver replaces the mock: it receives the calls in the
 // logs and gives its own answers.
 func TestADriverPlaysAnIncident(t *testing.T) {
 	hostdir := filepath.Join(clitest.Build(t), "hostdir")

@@ -32,7 +32,7 @@ func endsSoon(ctx context.Context, env environment, scenarios []*scenario.Scenar
 	})
 }
 
-// hungUp returns a failure after a SIGHUP: no user has stopped the command then.
+// hungUp returns a failure after a SIGHUP, because in that case no user has stopped the command.
 func hungUp(ctx context.Context) error {
 	if code := namespaces.InterruptedCode(ctx); code == 128+int(syscall.SIGHUP) {
 		return reported(code)

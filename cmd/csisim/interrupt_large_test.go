@@ -21,7 +21,7 @@ var (
 )
 
 // soon is much longer than the handling of an interrupt. It is much shorter than the rest of the
-// interrupted run, or than a write without a reader.
+// interrupted run, and than a write without a reader.
 const soon = 20 * time.Second
 
 // An interrupt ends a run at any stage: while it reads a large file, while nodes or pods start, and
@@ -51,7 +51,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 
 			r := clitest.StartCommand(t, p.Place, p.Command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
 			if test.lines == 0 {
-				time.Sleep(100 * time.Millisecond) // it reads longer, and may not have begun
+				time.Sleep(100 * time.Millisecond) // reading may not have begun, and takes longer
 			}
 			for range test.lines {
 				require.True(t, lines.Scan(), lines.Err())
@@ -67,7 +67,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			code := r.AwaitEnd(t, soon)
 			usage := r.Command.ProcessState.SysUsage().(*syscall.Rusage)
 			t.Logf("it ended %v after the signal; it had %d MiB", time.Since(began).Round(10*time.Millisecond), usage.Maxrss>>10)
-			// It had no signal handler yet.
+			// The process had no signal handler yet.
 			if status := r.Command.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 				code = 128 + int(status.Signal())
 			}

@@ -90,7 +90,7 @@ func interruptEndsAStart(t *testing.T, bin string) {
 	}
 }
 
-// The second Ctrl-C does not wait for programs; clean removes the rest.
+// The second Ctrl-C does not wait for programs; csisim clean removes the rest.
 func secondInterruptKills(t *testing.T, bin string) {
 	clitest.NeedsMounts(t)
 	r := startBusy(t, bin, "hangs in CreateVolume, ignores SIGTERM")
@@ -159,7 +159,7 @@ func TestSignalsAtAnyMoment(t *testing.T) {
 			_ = c.Process.Signal(s)
 			_ = c.Wait() // the code shows the result
 			code := c.ProcessState.ExitCode()
-			// It had no signal handler yet.
+			// The process had no signal handler yet.
 			if status := c.ProcessState.Sys().(syscall.WaitStatus); status.Signaled() {
 				code = 128 + int(status.Signal())
 			}

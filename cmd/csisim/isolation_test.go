@@ -43,7 +43,7 @@ func host(t *testing.T, p *place) (state []string) {
 		if _, err := strconv.Atoi(process.Name()); err != nil {
 			continue
 		}
-		// Zombies have none.
+		// Zombies have no command line.
 		if command, _ := os.ReadFile(filepath.Join("/proc", process.Name(), "cmdline")); len(command) > 0 {
 			state = append(state, process.Name()+" "+string(command))
 		}

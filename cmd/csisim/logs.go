@@ -36,7 +36,7 @@ func withLogs(dir string) string {
 		return dir
 	}
 	if os.Remove(dir) == nil {
-		_ = os.Remove(filepath.Dir(dir)) // other scenarios may have logs in it
+		_ = os.Remove(filepath.Dir(dir)) // unless it has logs of other scenarios
 	}
 	return ""
 }

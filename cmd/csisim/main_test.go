@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 	clitest.Main(m, main)
 }
 
-// A mistake on the command line is reported in one line, with a hint below, and exits 2.
+// A mistake on the command line is reported in one line, with a hint below it, and the exit code is
+// 2.
 func TestWrongUsageIsReportedInOneLineWithAHint(t *testing.T) {
 	for _, test := range []struct{ args, message, hint string }{
 		{"run", "a scenario FILE is missing", "csisim run --help"},

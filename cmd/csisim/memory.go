@@ -56,7 +56,8 @@ func followLife(smallest int64, machine func() int64) (stop func()) {
 // allocate twice the live memory, at most 2.5 GiB, plus a quarter of it for fragmentation.
 //
 // The limit is at most three quarters of the machine's memory, but always leaves a quarter of the
-// live memory free. With less, collections would only use processor time and free nothing.
+// live memory free. With less free memory, collections would use processor time without freeing
+// any.
 func memoryLimit(alive, smallest, machine int64) int64 {
 	limit := smallest
 	if alive > smallest/2 {

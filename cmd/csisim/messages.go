@@ -15,8 +15,8 @@ import (
 var rare = []string{"Snapshot", "List", "Modify", "Expand", "Capacity", "Stats", "Condition", "GetVolume", "Metadata"}
 
 // prepareMessages makes package proto build its data about the usual messages of CSI and driver
-// registration. Otherwise package proto builds them in the middle of the first simulation and takes
-// a fifth of its time.
+// registration. Otherwise package proto builds the data during the first simulation, and takes a
+// fifth of its time.
 func prepareMessages() {
 	registrations := new(registration.PluginInfo).ProtoReflect().Descriptor().ParentFile()
 	protoregistry.GlobalTypes.RangeMessages(func(m protoreflect.MessageType) bool {

@@ -100,7 +100,7 @@ func freePort(t *testing.T) int {
 }
 
 // programs writes the programs of the driver's containers: csisim and a registrar. All pods share
-// this machine's network, so each proxy gets its own port.
+// this machine's network, so each proxy gets a separate port.
 func (b *bed) programs(dir string) map[string]string {
 	file := filepath.Join(dir, "csisim")
 	script := fmt.Sprintf(`#!/bin/sh

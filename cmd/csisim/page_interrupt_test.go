@@ -20,8 +20,8 @@ steps:
 - advance: 800000h
 `
 
-// Given a run that takes long. When it is interrupted, then its report and the index say so without
-// naming any finding.
+// Given a run that takes long. When it is interrupted, then its report and the index state the
+// interrupt and name no finding.
 func TestThePageOfAnInterruptedRunSaysSo(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	p.Write("endless.yaml", takesLong)

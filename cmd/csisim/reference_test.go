@@ -27,7 +27,7 @@ type reference struct{ strings.Builder }
 
 func (p *reference) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// hold compares a page with its file, or rewrites the file.
+// hold compares a page with its file or, with the update flag, rewrites the file.
 func (p *reference) hold(t *testing.T, name string) {
 	t.Helper()
 	file := filepath.Join("../../docs/reference", name)
@@ -171,7 +171,7 @@ func documented(in reflect.Type) (fields []strict.Field) {
 	return fields
 }
 
-// element is the type of the items of a list or a map, or the type itself.
+// element returns the item type of a list or a map, and any other type unchanged.
 func element(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()

@@ -77,7 +77,7 @@ func writeKept(run report.Run, dir, name string) (file string, err error) {
 }
 
 // writePage replays a finding and writes its browser report, if reports are requested. It returns
-// the file's name; empty without a report.
+// the file's name; empty if no reports are requested.
 func (x *exploring) writePage(ctx context.Context, out io.Writer, finding, blame string) (page string, err error) {
 	if x.flags.reports == "" || ctx.Err() != nil {
 		return "", nil

@@ -113,7 +113,8 @@ func complete(command *cobra.Command, flag string, words cobra.CompletionFunc) {
 	}
 }
 
-// waitFlag adds the flag for how long virtual time waits for drivers that work outside the calls.
+// waitFlag adds the flag that sets how long virtual time waits for drivers that work outside the
+// calls.
 func waitFlag(command *cobra.Command, wait *time.Duration) {
 	command.Flags().DurationVar(wait, "wait-for-driver", unfinished.Default, "wall time that virtual time waits for unfinished work of a driver; 0 for none")
 	complete(command, "wait-for-driver", cobra.NoFileCompletions)

@@ -27,8 +27,8 @@ func runNetworkFlag(command *cobra.Command, network *string) {
 	complete(command, "network", cobra.FixedCompletions(runNetworks, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// driverNetwork returns the network of driver programs. Programs of --rootless are not trusted,
-// while others may need the network of the machine for their storage.
+// driverNetwork returns the network of driver programs. Programs with --rootless are not trusted;
+// all others may need the network of the machine for their storage.
 func (f runFlags) driverNetwork() (string, error) {
 	switch {
 	case f.network == "" && f.rootless:

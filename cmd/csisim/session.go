@@ -64,7 +64,7 @@ func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 		s.printer.Started(next.Name)
 		run := s.attempt(ctx, next, s.env.stdout, s.printer.Progress)
 		if s.replayed != nil && s.replayed.misses(run) {
-			s.runs = append(s.runs, run) // it is not the finding's run and is ignored
+			s.runs = append(s.runs, run) // another run than the finding's is ignored
 			continue
 		}
 		s.finished(ctx, run)
@@ -166,7 +166,7 @@ func (s *session) end(ctx context.Context) error {
 	}
 }
 
-// exitOf returns the exit code of one run; the highest of all runs counts.
+// exitOf returns the exit code of one run. The highest code of all runs counts.
 func exitOf(run report.Run) int {
 	if run.NotTried != "" {
 		return exitPassed

@@ -48,7 +48,7 @@ func strategyMaker(name string, seed uint64) func() kernel.Strategy {
 				return s.make(seed)
 			}
 		}
-		panic("unknown strategy " + name) // chosenStrategy lets none pass
+		panic("unknown strategy " + name) // chosenStrategy rejects unknown names
 	}
 }
 

@@ -148,7 +148,7 @@ func serveFile(ctx context.Context, env environment, name string) error {
 	}
 	shown.More = map[string]http.HandlerFunc{"/columns": v.columns, "/said": v.said, "/search": v.search}
 	return servePage(ctx, env, shown, listener, func() {
-		// After an interrupt there is no need to printProblems.
+		// After an interrupt, problems are not printed.
 		if r := v.report(); ctx.Err() == nil {
 			printProblems(env, name, r.Problems)
 		}

@@ -89,7 +89,7 @@ func startView(t *testing.T, file string) (address string, stderr func() string)
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(t, err, stderr())
 	t.Cleanup(func() {
-		_ = c.Wait() // it was interrupted
+		_ = c.Wait() // the command was interrupted
 		assert.Zero(t, c.ProcessState.ExitCode(), stderr())
 		assert.NoError(t, said.Close())
 	})

@@ -19,8 +19,7 @@ import (
 const accepted = "a value that the API server accepts"
 
 // checkRules checks an object of a manifest against the rules of the API. An object that is applied
-// again is merged with the existing object. Therefore only mistakes in the manifest itself are
-// certain.
+// again is merged with the existing object, so only mistakes in the manifest itself are certain.
 func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	at := place{o.File, o.At}
 	if c.ruled.places[at] {

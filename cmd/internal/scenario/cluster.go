@@ -91,7 +91,7 @@ type Taint struct {
 	Effect string `json:"effect" want:"required" enum:"NoSchedule|PreferNoSchedule|NoExecute" doc:"Its effect on pods."`
 }
 
-// maxNodes bounds the number, so that a mistyped number is reported and not tried.
+// maxNodes bounds the number of nodes, so that a mistyped number is reported at once.
 const maxNodes = 10_000
 
 // Wanted describes both forms.

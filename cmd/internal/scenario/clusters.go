@@ -26,7 +26,7 @@ func (r *runner) enter(name string) {
 	r.cluster, r.evidence = r.sites[at].cluster, r.sites[at].evidence
 }
 
-// everywhere calls do in each cluster, until it fails in one.
+// everywhere calls do in each cluster, until one call fails.
 func (r *runner) everywhere(do func() error) error {
 	for _, p := range r.sites {
 		r.enter(p.name)

@@ -29,7 +29,7 @@ func definedKinds(document *strict.Document, dir string) expect.Kinds {
 			if defined == nil {
 				defined = kind.NewStore(store.Options{})
 			}
-			_, _ = store.Create(defined, d) // the check of the manifest reports it
+			_, _ = store.Create(defined, d) // the check of the manifest reports the error
 		}
 	}
 	return expect.KindsIn(defined)
@@ -91,7 +91,7 @@ func mentionsCSIAddons(document *strict.Document, dir string) bool {
 	return false
 }
 
-// withCSIAddons returns a store with the definitions of CSI-Addons and nothing more.
+// withCSIAddons returns a store that contains only the definitions of CSI-Addons.
 func withCSIAddons() *store.Store {
 	s := kind.NewStore(store.Options{})
 	for _, d := range csiaddons.All() {

@@ -79,8 +79,8 @@ func (s *Scenario) Lives() bool {
 	return len(s.Images) > 0 || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return len(d.External) > 0 })
 }
 
-// MayLack reports whether the scenario may be skipped where its program is missing. err is the
-// error of such a run.
+// MayLack reports whether the scenario may be skipped if a driver's program is missing. err is the
+// error of the run.
 func (s *Scenario) MayLack(err error) bool {
 	return errors.Is(err, program.ErrNotFound) && slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil && d.Program.Optional })
 }
@@ -200,7 +200,7 @@ func located(command []string, dir string) []string {
 
 func exists(name string) bool { _, err := os.Stat(name); return err == nil }
 
-// absolute returns a path relative to the working directory as an absolute one.
+// absolute makes a path relative to the working directory absolute.
 func absolute(name string) string {
 	if full, err := filepath.Abs(name); err == nil {
 		return full

@@ -91,7 +91,7 @@ func (c *checker) checkVersionsOf(d *Driver) {
 		v := d.Versions[name]
 		field := "versions." + name
 		if name == d.Version {
-			continue // the driver is it
+			continue // the driver itself is this release
 		}
 		if name == d.firstVersion() {
 			c.report(field, "version \""+name+"\"", "another name: "+name+" is the release that is installed first")

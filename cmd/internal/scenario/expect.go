@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// Expectations must hold for a run, at its end or at an expect step. All of them are evaluated, so
-// that a failing scenario reports everything at once.
+// Expectations must hold for a run, at its end or at an expect step. All expectations are
+// evaluated, so that a failing scenario reports everything at once.
 type Expectations struct {
 	Since      string                  `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
 	Calls      []calls.Pattern         `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`

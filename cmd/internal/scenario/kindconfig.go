@@ -12,7 +12,7 @@ import (
 // optional.
 type KindConfig struct{ v1alpha4.Cluster }
 
-// UnmarshalStrict reads it as kind does, with all mistakes at their places.
+// UnmarshalStrict reads the configuration like kind, and reports all mistakes with their places.
 func (k *KindConfig) UnmarshalStrict(n *strict.Node) { n.Decode(&k.Cluster) }
 
 // JSONSchema leaves the fields to kind.

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// Load reads a scenario file. The error is either that the file cannot be read, or strict.Problems
-// with all mistakes in it and in its manifests.
+// Load reads a scenario file. The error is either an error of reading the file, or strict.Problems
+// with all mistakes in the file and in its manifests.
 func Load(path string) (*Scenario, error) {
 	data, err := strict.ReadFile(path)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestTheExampleOfEveryStepIsOfItsKind(t *testing.T) {
 			lines := strings.Split(step.Example, "\n")
 			text := header + "steps:\n- " + strings.Join(lines, "\n  ") + "\n"
 			_, err := scenario.Parse("x.yaml", []byte(text))
-			if err != nil { // an example may refer to a cluster that is not there
+			if err != nil { // an example may refer to a cluster that does not exist
 				for _, line := range strings.Split(err.Error(), "\n") {
 					assert.NotContains(t, line, "unknown field")
 					assert.NotContains(t, line, "found string")

@@ -102,8 +102,8 @@ func (m *manifestObjects) names(resource, namespace string) []string {
 	return names
 }
 
-// whole lists the resources with objects only from manifests. The control plane makes objects of
-// all other resources by itself.
+// whole lists the resources with objects that only manifests create. The control plane itself
+// creates objects of all other resources.
 var whole = map[string]bool{
 	"pods": true, "persistentvolumeclaims": true, "storageclasses": true, "statefulsets": true,
 	"deployments": true, "daemonsets": true, "replicasets": true, "volumeattributesclasses": true,

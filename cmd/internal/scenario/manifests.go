@@ -21,13 +21,13 @@ type manifestPart struct {
 	copies int // 0: the file itself
 }
 
-// IsZero reports whether there are none.
+// IsZero reports whether there are no manifests.
 func (m Manifests) IsZero() bool { return len(m.parts) == 0 }
 
 // copyNumber is the placeholder for the number of a copy.
 const copyNumber = "{{i}}"
 
-// maxCopies bounds the copies, so that a mistyped number is reported and not tried.
+// maxCopies bounds the copies, so that a mistyped number is reported at once.
 const maxCopies = 100_000
 
 // UnmarshalStrict keeps the objects as text. They are read when the scenario is checked.

@@ -51,8 +51,8 @@ func (s *Scenario) Boots() (n int) {
 	return n
 }
 
-// AdditionalPods counts the steps that create pods, except the first one. Real containers start and
-// end one after the other.
+// AdditionalPods counts the steps that create pods, except the first step. Real containers start
+// and end one after the other.
 func (s *Scenario) AdditionalPods() int {
 	n := 0
 	for _, step := range s.Steps {

@@ -19,15 +19,15 @@ import (
 type Promotion struct {
 	What string // the step's title, or the name of another part
 	Line int
-	// Becomes describes the action on a real cluster, Never the reason why it is impossible; one of
-	// the two is empty.
+	// Becomes describes the action on a real cluster. Never is the reason why the action is
+	// impossible. One of the two is empty.
 	Becomes, Never string
 	// Warning is printed before the run; "" for none.
 	Warning string
 }
 
-// Promote describes the steps on a real cluster, after the other parts of the scenario that a real
-// cluster cannot have.
+// Promote describes the steps on a real cluster. Before them it lists the parts of the scenario
+// that a real cluster cannot have.
 func (s *Scenario) Promote(o promotion.TargetOptions) (all []Promotion) {
 	all = s.neverThere(o)
 	there := s.podsAtFirst()

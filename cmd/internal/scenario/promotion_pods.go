@@ -10,8 +10,8 @@ type pods struct {
 	nodes []string
 	// silent are nodes with a kubelet that is down.
 	silent map[string]bool
-	// gone has, by driver, the nodes without the driver's plugin because its pod was deleted or
-	// never existed; "" names the only driver.
+	// gone has, by driver, the nodes without a pod of the driver's plugin: it was deleted or never
+	// existed. "" names the only driver.
 	gone map[string]map[string]bool
 }
 

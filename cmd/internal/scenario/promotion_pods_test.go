@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/real/promotion"
 )
 
-// A plugin's pod can start only if the kubelet of its node runs. If the pod has stayed, its proxy
+// A plugin's pod can start only if the kubelet of its node runs. If the pod still exists, its proxy
 // starts the plugin.
 func TestAPluginStartsWithTheKubeletOfItsNode(t *testing.T) {
 	const why = "the kubelet of node-a, which would start the plugin's pod, is down: start-kubelet comes first"

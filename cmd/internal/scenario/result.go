@@ -37,7 +37,7 @@ type Result struct {
 	Steps       []StepResult
 	Failures    []Failure
 	Trace       []*trace.Event
-	States      []*trace.Event // between them, with KeepStates
+	States      []*trace.Event // between the events, with KeepStates
 	VirtualTime time.Duration
 	WallTime    time.Duration
 	// Notes lists, one per line, observations that are not failures, and places that could not be
@@ -63,7 +63,7 @@ type Result struct {
 	// Apart describes how the nodes are isolated and the resulting restrictions; "" if they are not
 	// isolated.
 	Apart string
-	// Sometimes says, for each statement in the scenario's sometimes, whether it was true at some
+	// Sometimes holds, for each statement in the scenario's sometimes, whether it was true at some
 	// instant.
 	Sometimes []bool
 	// Difference is the first difference of a second run, with RunOptions.CheckDeterminism: an
@@ -73,8 +73,8 @@ type Result struct {
 	Names *calls.Names
 }
 
-// OverdueInTotal ends the last line of a command with the number of calls that exceeded the
-// patience. It is "" for none.
+// OverdueInTotal returns the end of a command's last line: the number of calls that exceeded the
+// patience. It returns "" for none.
 func OverdueInTotal(calls int) string {
 	if calls == 0 {
 		return ""

@@ -19,7 +19,7 @@ type RunOptions struct {
 	// Strategy makes the strategy of a run. Default: kernel.Calm, or a random one if there is a
 	// seed.
 	Strategy func() kernel.Strategy
-	// Seed of the random strategy. Default: 0, the calm one.
+	// Seed of the random strategy. Default: 0, for the calm strategy.
 	Seed uint64
 	// FaultSpace is the set of faults that the strategy may inject into driver calls. Default:
 	// none.
@@ -50,9 +50,9 @@ type RunOptions struct {
 	Guard bool
 	// Isolation determines how nodes are separated. Default: sim.Auto.
 	Isolation sim.Isolation
-	// Strict is as in sim.Options.
+	// Strict has the same meaning as in sim.Options.
 	Strict bool
-	// KeepStates is as in sim.Options.
+	// KeepStates has the same meaning as in sim.Options.
 	KeepStates int
 	// SystemCalls and NoChoices have the same meaning as in sim.Options.
 	SystemCalls, NoChoices bool
@@ -63,9 +63,9 @@ type RunOptions struct {
 	// RefuseUnmapped makes containers fail if images does not map their image. Default: they are
 	// records.
 	RefuseUnmapped bool
-	// Network is as in sim.Options.
+	// Network has the same meaning as in sim.Options.
 	Network sim.Network
-	// Pull is as in sim.Options.
+	// Pull has the same meaning as in sim.Options.
 	Pull func(ctx context.Context, image string) (sim.RootFS, error)
 	// Start is the virtual time at which the run begins. Default: kernel.Epoch.
 	Start time.Time

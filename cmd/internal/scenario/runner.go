@@ -292,7 +292,7 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f.Line == 0 {
 		f.Line = line
 	}
-	if r.interrupted() == nil { // an interrupt needs no explanation, which could take long
+	if r.interrupted() == nil { // an explanation could take long, and an interrupt needs none
 		r.evidence.Explain(f)
 	}
 	r.result.Failures = append(r.result.Failures, *f)
@@ -363,7 +363,7 @@ func (r *runner) store() *store.Store { return r.evidence.Store }
 // say records output of a step.
 func (r *runner) say(text string) { r.output = append(r.output, text) }
 
-// driver returns the driver with the name, or the only one if name is empty.
+// driver returns the driver with the name, or the only driver if name is empty.
 func (r *runner) driver(name string) string {
 	if all := r.cluster.Drivers(); name == "" && len(all) == 1 {
 		return all[0]

@@ -41,7 +41,7 @@ type Step struct {
 	action      action
 }
 
-// UnmarshalStrict reads the name and the one other key.
+// UnmarshalStrict reads the name and the kind of the step.
 func (s *Step) UnmarshalStrict(n *strict.Node) {
 	s.path, s.Line = n.Path(), n.Position().Line
 	if name := n.Value("name"); name != nil {
@@ -79,7 +79,7 @@ func (Step) JSONSchema() map[string]any {
 // exactly is the schema of a map with n keys.
 func exactly(n int) map[string]any { return map[string]any{"minProperties": n, "maxProperties": n} }
 
-// Title describes the step in one line: its name or, without one, its action.
+// Title describes the step in one line: its name or, if it has none, its action.
 func (s Step) Title() string {
 	if s.Name != "" {
 		return s.Name

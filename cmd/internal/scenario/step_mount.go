@@ -33,7 +33,7 @@ func (s *mountStep) do(r *runner) error {
 	return cluster.Mount(s.Node, s.Source, s.Target)
 }
 
-// unmountStep removes such a mount.
+// unmountStep removes a mount that mountStep has made.
 type unmountStep struct {
 	Node   string `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Target string `json:"target" want:"required" example:"/var/lib/kubelet/data" doc:"The mount point."`

@@ -37,7 +37,7 @@ type upgradeDriverStep struct {
 	RestartAfter   strict.Duration     `json:"restartAfter,omitempty" example:"5s" doc:"How long, in virtual time, a pod is missing before the next one runs; default 0s."`
 }
 
-// Refused names the fields of a DaemonSet's update that a step does not have.
+// Refused names the fields of a DaemonSet's update that a step does not support.
 func (*upgradeDriverStep) Refused() map[string]string {
 	return map[string]string{
 		"maxSurge": "maxUnavailable: in a step the old pod ends before the next one starts; for a surge apply a DaemonSet with maxSurge to csisim up",
@@ -103,7 +103,8 @@ func (s *upgradeDriverStep) do(r *runner) error {
 	return nil
 }
 
-// pods are the plugins to update: the replicas of the controller plugin, and those on nodes.
+// pods returns the plugins to update: the replicas of the controller plugin, and the plugins on
+// nodes.
 func (s *upgradeDriverStep) pods(r *runner) (controllers, nodes []sim.Plugin) {
 	name := r.driver(s.Driver)
 	for _, node := range r.cluster.DriverNodes(name) {
@@ -124,8 +125,8 @@ func (s *upgradeDriverStep) pods(r *runner) (controllers, nodes []sim.Plugin) {
 	return controllers, nodes
 }
 
-// groups are the pods that are replaced at the same time. Both workloads are updated at the same
-// time.
+// groups returns the groups of pods that are replaced together. Both workloads are updated at the
+// same time.
 func (s *upgradeDriverStep) groups(controllers, nodes []sim.Plugin) (all [][]sim.Plugin) {
 	ofController := slices.Collect(slices.Chunk(controllers, s.atOnce(len(controllers), false)))
 	ofNodes := slices.Collect(slices.Chunk(nodes, s.atOnce(len(nodes), true)))
@@ -151,7 +152,7 @@ func (s *upgradeDriverStep) atOnce(n int, roundUp bool) int {
 	return max(1, most)
 }
 
-// replace replaces pods at the same time.
+// replace replaces all given pods together.
 func (s *upgradeDriverStep) replace(r *runner, cluster *sim.Simulation, pods []sim.Plugin) error {
 	for _, p := range pods {
 		if err := cluster.EndForUpgrade(p, s.To); err != nil {

@@ -87,8 +87,8 @@ func TestAPodWithoutPowerIsReplacedLater(t *testing.T) {
 	assert.Empty(t, result.Failures)
 }
 
-// Given an update with a surge, which a step does not simulate, then the mistake names the place,
-// and the command that simulates a surge.
+// Given an update with a surge, which a step does not simulate, then the error has the place of the
+// mistake, and names the command that simulates a surge.
 func TestASurgeIsRefusedWithARemedy(t *testing.T) {
 	_, err := scenario.Parse("x.yaml", fmt.Appendf(nil, rollouts, "- upgrade-driver: {to: v2, maxSurge: 1}"))
 	assert.EqualError(t, err, `x.yaml:11:28: steps[0].upgrade-driver.maxSurge: found unsupported field "maxSurge", `+

@@ -47,8 +47,8 @@ func (s *Scenario) hasTopology() bool {
 	return slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Mock != nil && d.Mock.Topology })
 }
 
-// owned returns the drivers that can exist only once in a cluster. The reference driver in memory
-// can have any name; other drivers cannot be renamed.
+// owned returns the drivers that can exist only once in a cluster. Only the reference driver in
+// memory can be renamed.
 func (s *Scenario) owned() (names []string) {
 	for _, d := range s.Drivers {
 		if d.Mock == nil || d.own != nil {
@@ -85,7 +85,7 @@ func touches(a action) string {
 			return ""
 		}
 		return "it kills " + s.Kill
-	case restartControllerStep: // a sidecar belongs to its driver's containers
+	case restartControllerStep: // a sidecar runs in a container of its driver
 		if strings.Contains(string(s), "/") {
 			return ""
 		}

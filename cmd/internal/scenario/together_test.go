@@ -29,8 +29,8 @@ func TestWhatTouchesTheWholeCluster(t *testing.T) {
 	}
 }
 
-// The reference driver can have any name, so a cluster can have several of them. It can have each
-// other driver only once.
+// The reference driver can have any name, so a cluster can contain several of them. It can contain
+// every other driver only once.
 func TestWhichDriversAreThereOnce(t *testing.T) {
 	assert.Equal(t, []string{"disk.example.com"}, promotable(t, "drivers:\n- {name: disk.example.com, program: {command: [disk]}}\n").owned())
 	assert.Empty(t, promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}}\n").owned())

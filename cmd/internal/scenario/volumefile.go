@@ -38,7 +38,7 @@ func (f *volumeFileFields) check(c *checker) {
 // "0640".
 type permissions fs.FileMode
 
-// Wanted describes the texts that are permissions.
+// Wanted describes the valid texts.
 func (permissions) Wanted() string { return `permissions as an octal number in quotes, such as "0640"` }
 
 // UnmarshalStrict reads the text. A bare number is rejected, since YAML has several ways to read

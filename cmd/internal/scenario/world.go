@@ -62,7 +62,7 @@ type World interface {
 type objects interface {
 	// DefineCSIAddons defines the kinds of CSI-Addons.
 	DefineCSIAddons() error
-	// Apply creates or updates an object, as kubectl apply does; verb is created, configured or
+	// Apply creates or updates an object, like kubectl apply. verb is created, configured or
 	// unchanged.
 	Apply(store.Object) (verb string, err error)
 	// Applied waits until the Store of Evidence shows the applied objects.
@@ -75,7 +75,7 @@ type objects interface {
 	Modify(res *store.Resource, key store.Key, subresource string, change func(store.Object) error) error
 }
 
-// programs are the parts of a cluster that end and start.
+// programs starts and ends parts of a cluster.
 type programs interface {
 	Kill(sim.Component) error
 	Stop(sim.Component) error
@@ -116,7 +116,7 @@ type storage interface {
 
 // volumes gives access to the disks of nodes and the data of pods in their volumes.
 type volumes interface {
-	// Files lists the files in a node's kubelet directory, RecordFiles writes such a listing into
+	// Files lists the files in a node's kubelet directory. RecordFiles writes such a listing into
 	// the trace.
 	Files(node string) []string
 	RecordFiles(node, when string) error

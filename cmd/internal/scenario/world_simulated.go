@@ -18,7 +18,7 @@ func (s simulated) Trace() *trace.Recorder { return s.World.Trace }
 
 func (s simulated) Elapsed() time.Duration { return s.World.Kernel.Elapsed() }
 
-// Forced returns nothing, since a simulation ends with all its volumes.
+// Forced returns nothing, since all volumes of a simulation end with it.
 func (s simulated) Forced() []string { return nil }
 
 // Applied never has to wait.
@@ -56,10 +56,10 @@ func (s simulated) ClearFaults(name string) error {
 	return nil
 }
 
-// errNotSimulated is the error of steps that no real cluster can take.
+// errNotSimulated is the error of steps that are impossible on a real cluster.
 var errNotSimulated = errors.New("only a simulated cluster can do this")
 
-// simulation returns the cluster for a step that only a simulation can take.
+// simulation returns the cluster for a step that is possible only in a simulation.
 func (r *runner) simulation() (*sim.Simulation, error) {
 	if s, ok := r.cluster.(simulated); ok {
 		return s.Simulation, nil

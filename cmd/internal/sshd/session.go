@@ -68,7 +68,7 @@ func serveSession(ctx context.Context, requested ssh.NewChannel, node Node) {
 	}
 }
 
-// handle answers a request; it returns the function to run, nil for none.
+// handle answers a request. It returns the function that the request runs; nil for none.
 func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, error)) {
 	var err error
 	switch request.Type {
@@ -90,7 +90,7 @@ func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, 
 		if err = ssh.Unmarshal(request.Payload, &requested); err == nil {
 			s.resize(requested.Columns, requested.Rows)
 		}
-	default: // an environment, signals: a server may refuse them
+	default: // a server may refuse environments and signals
 		err = errors.ErrUnsupported
 	}
 	if request.WantReply {

@@ -131,7 +131,7 @@ func (f files) keepOpen(mapped string) error {
 	return f.change("loop device on", mapped, func(machine.Machine) error { return devices.KeepOpen(mapped) })
 }
 
-// letGo detaches that loop device; a missing loop device is no error. K-BLK-9
+// letGo detaches the loop device of keepOpen. A missing loop device is no error. K-BLK-9
 func (f files) letGo(mapped string) error {
 	devices, ok := f.machine.(machine.Devices)
 	if _, err := f.machine.Lstat(mapped); !ok || errors.Is(err, fs.ErrNotExist) {
@@ -172,7 +172,7 @@ func (f files) bind(device, target string) error {
 	return f.change("bind mount", target, func(m machine.Machine) error { return m.BindMount(device, target, false) })
 }
 
-// BlockMapping is the map directory and the pod's link, as success events report them. K-BLK-8
+// BlockMapping holds the map directory and the pod's link for success events. K-BLK-8
 func (d Dir) BlockMapping(spec *Spec, pod *corev1.Pod) (mapDir, podDir string) {
 	return d.BlockMapDir(spec.Name), path.Dir(d.PodDevicePath(pod.UID, spec.Name))
 }

@@ -33,7 +33,7 @@ func (s *step) classified(err error) error {
 	return classified(err)
 }
 
-// classified marks an answer that does not say whether the operation happened. K-RPC-7, K-RPC-8
+// classified marks an answer that leaves open whether the operation happened. K-RPC-7, K-RPC-8
 func classified(err error) error {
 	if err == nil {
 		return nil

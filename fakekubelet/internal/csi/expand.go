@@ -25,7 +25,7 @@ var (
 	ErrNoExpansion = errors.New("the driver does not expand volumes on nodes")
 )
 
-// expandError is a failure of NodeExpandVolume of one of these kinds.
+// expandError is a failure of NodeExpandVolume with one of these meanings.
 type expandError struct {
 	kind error
 	text string

@@ -93,7 +93,7 @@ func (pl *Plugin) hasGroup(dir string, group int) bool {
 	return ok && int(owner.Gid) == group && info.Mode()&need == need && info.Mode()&fs.ModeSetgid != 0
 }
 
-// groupWalk is the change of a volume's group under way.
+// groupWalk is a change of a volume's group in progress.
 type groupWalk struct {
 	*Plugin
 	process *kernel.Process
@@ -103,7 +103,7 @@ type groupWalk struct {
 }
 
 // walk changes everything in a directory and finally the directory itself. The directory's state
-// then shows that nothing is left to change. It passes over files that cannot be changed. K-FSG-2
+// then shows that nothing is left to change. It skips files that cannot be changed. K-FSG-2
 func (w *groupWalk) walk(name string) error {
 	info, err := w.machine.Lstat(name)
 	if err != nil {

@@ -33,11 +33,12 @@ type Options struct {
 	Machine machine.Machine
 	Wire    *wire.Wire
 	Drivers Drivers
-	// ChownTime is the virtual time of giving one file to a pod's fsGroup. Default: 0.
+	// ChownTime is the virtual time for changing the group of one file to a pod's fsGroup. Default:
+	// 0.
 	ChownTime time.Duration
 }
 
-// Plugin acts for one kubelet.
+// Plugin is the volume plugin of one kubelet.
 type Plugin struct {
 	Dir
 	kubelet   *component.Component
@@ -65,7 +66,7 @@ type step struct {
 	node    csi.NodeClient
 }
 
-// begin looks the driver up, as every step does. K-RPC-10
+// begin looks the driver up, like every step. K-RPC-10
 func (pl *Plugin) begin(p *kernel.Process, spec *Spec) (*step, error) {
 	return pl.beginWith(p, spec.Driver(), spec.Migrated)
 }

@@ -68,7 +68,7 @@ func (s *step) addTokens(request *csispec.NodePublishVolumeRequest, spec *Spec, 
 }
 
 // PodToken returns a token of the pod's service account that expires with the pod. An empty
-// audience means that of the API server. K-PUB-6
+// audience means the API server's audience. K-PUB-6
 func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, seconds *int64) (*authenticationv1.TokenRequest, error) {
 	var audiences []string
 	if audience != "" {
@@ -81,7 +81,7 @@ func (pl *Plugin) PodToken(p *kernel.Process, pod *corev1.Pod, audience string, 
 	}})
 }
 
-// merged is a new map: objects of the store must not change.
+// merged returns a new map, because objects of the store must not change.
 func merged(first, second map[string]string) map[string]string {
 	all := maps.Clone(first)
 	if all == nil {

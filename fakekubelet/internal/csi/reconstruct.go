@@ -12,7 +12,7 @@ import (
 type Found struct {
 	Pod  types.UID
 	Spec *Spec
-	// Label is the SELinux label that it was mounted with, if any.
+	// Label is the SELinux label with which it was mounted, if any.
 	Label string
 }
 

@@ -39,7 +39,7 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	return false, nil
 }
 
-// hasSince is has for kubelets that know the capability only since a change.
+// hasSince is has for a capability that kubelets know only since a change.
 func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	if !s.kubelet.Version.Has(change) {
 		return false, nil
@@ -50,8 +50,8 @@ func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCap
 // delegatesGroup reports whether the driver applies the pod's fsGroup. K-FSG-1
 func (s *step) delegatesGroup() (bool, error) { return s.hasSince(version.MountGroup, capMountGroup) }
 
-// given rejects a call without a field that every driver needs. A damaged data file can be the
-// reason.
+// given rejects a call without a field that every driver needs. Such a call can result from a
+// damaged data file.
 func given(volumeID, path, what string) error {
 	switch {
 	case volumeID == "":

@@ -59,7 +59,7 @@ func (pl *Plugin) MountDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod, la
 	return err
 }
 
-// stage sends NodeStageVolume, with the capability that the driver's answers lead to.
+// stage sends NodeStageVolume, with the capability that follows from the driver's answers.
 func (s *step) stage(spec *Spec, request *csispec.NodeStageVolumeRequest, with mountWith) error {
 	if err := given(request.VolumeId, request.StagingTargetPath, "staging target path"); err != nil {
 		return err

@@ -65,8 +65,8 @@ func (u *BlockUnmapper) MappedElsewhere() []string {
 	return pods
 }
 
-// TearDownDevice unstages a raw block volume: without a staging directory there
-// is no call. K-BLK-10
+// TearDownDevice unstages a raw block volume. Without a staging directory it makes no call.
+// K-BLK-10
 func (u *BlockUnmapper) TearDownDevice(p *kernel.Process) error {
 	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {

@@ -38,7 +38,7 @@ func (u *Unmounter) CleanSubPaths(p *kernel.Process) error {
 	return nil
 }
 
-// TearDown unpublishes the volume. Any error is a failure, with any code. K-UNPUB-2, K-UNPUB-3
+// TearDown unpublishes the volume. An error with any code is a failure. K-UNPUB-2, K-UNPUB-3
 func (u *Unmounter) TearDown(p *kernel.Process) error {
 	s, err := u.pl.beginUnaware(p, u.data[keyDriver])
 	if err != nil {

@@ -33,7 +33,7 @@ func stagingData(driver, handle string) Data {
 	return Data{keyDriver: driver, keyHandle: handle}
 }
 
-// labelled adds the SELinux label that the volume is mounted with.
+// labelled adds the SELinux label with which the volume is mounted.
 func (d Data) labelled(label string) Data {
 	if label != "" {
 		d[keyLabel] = label

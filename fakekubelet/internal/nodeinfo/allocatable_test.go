@@ -17,7 +17,7 @@ import (
 // refreshes counts the refreshes of a driver's limit.
 type refreshes struct {
 	at   []time.Duration
-	took time.Duration // of the next one
+	took time.Duration // duration of the next refresh
 }
 
 func (r *refreshes) refresh(p *kernel.Process) error {

@@ -125,7 +125,7 @@ func (m csiNodeInfo) mechanism(driver string) legacy.Mechanism {
 	return legacy.InTree
 }
 
-// remove keeps the driver's entries. An object that is missing is an error. L-LIFE-9
+// remove keeps the driver's entries. A missing object is an error. L-LIFE-9
 func (m csiNodeInfo) remove(p *kernel.Process, driver string) error {
 	n, err := m.get(p)
 	if err != nil {
@@ -148,7 +148,7 @@ func (m csiNodeInfo) write(p *kernel.Process, n *legacy.CSINodeInfo) error {
 	return err
 }
 
-// valid rejects an object that other writers have made invalid. L-VAL-1
+// valid rejects an object if other writers have made it invalid. L-VAL-1
 func valid(n *legacy.CSINodeInfo) error {
 	specs, statuses := sets.New[string](), sets.New[string]()
 	for _, d := range n.Spec.Drivers {

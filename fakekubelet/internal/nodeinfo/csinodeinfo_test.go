@@ -28,7 +28,7 @@ func old(t *testing.T, o legacy.Options, plugins migration.Plugins) *world {
 	return w
 }
 
-// none migrates no plugin.
+// none is a kubelet's migration without any plugin.
 func none() migration.Plugins { return migration.Of(13) }
 
 func (w *world) csiNodeInfo() (*legacy.CSINodeInfo, bool) {
@@ -143,7 +143,7 @@ func TestACSINodeInfoThatIsMadeAtStartUp(t *testing.T) {
 	assert.Equal(t, legacy.InTree, w.mustCSINodeInfo().Status.Drivers[0].VolumePluginMechanism, "L-LIFE-12")
 }
 
-// L-START-2: the node is not Ready before.
+// L-START-2: the node is not Ready before its CSINodeInfo exists.
 func TestTheNodeIsNotReadyBeforeItsCSINodeInfo(t *testing.T) {
 	w := newWorld(t)
 	w.kubelet.World.Legacy.CreateOnStartup, w.kubelet.Version = true, 13
@@ -185,7 +185,7 @@ func TestAnOldNodeShowsTheAttachLimitItself(t *testing.T) {
 	assert.Len(t, legacy.LimitName("a-very-long-name-of-a-driver.csi.example.com"), 23+23+16)
 }
 
-// L-LIFE-3: both read, and the first one writes; the second one reads again.
+// L-LIFE-3: both drivers' registrations read; the first one writes, and the second one reads again.
 func TestTwoDriversThatRegisterAtOnceAreBothListed(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	ended := 0

@@ -94,7 +94,7 @@ func TestOtherDriversKeepTheirEntries(t *testing.T) {
 	assert.Len(t, w.csiNode().Spec.Drivers, 1)
 }
 
-// K-NODE-5, K-NODE-7, K-NODE-10, K-NODE-13: a driver is added to another one.
+// K-NODE-5, K-NODE-7, K-NODE-10, K-NODE-13: a driver is added beside another one.
 //
 // conformance: csinode-install-beside-other, csinode-install-no-topology-beside-other,
 // csinode-limit-changed, csinode-uninstall-other-stays
@@ -266,7 +266,7 @@ func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 }
 
 // K-NODE-14: a new driver is not added to a CSINode of another node object. A driver that
-// unregisters is still removed from it.
+// unregisters is still removed from such a CSINode.
 func TestWithdrawingIgnoresTheOwnerOfTheCSINode(t *testing.T) {
 	w := started(t)
 	require.NoError(t, w.install(nodeinfo.Driver{Name: "a", NodeID: "n-a"}))

@@ -25,14 +25,14 @@ type Manager struct {
 	limits    limits
 }
 
-// record is the object in which a kubelet reports the drivers of its node. Each
-// method but kind is one try.
+// record is the object in which a kubelet reports the drivers of its node. Each method except kind
+// makes one try.
 type record interface {
 	// kind names the object in errors.
 	kind() string
 	// probe requests the object from the API server, and ignores the answer.
 	probe(p *kernel.Process) error
-	// initialize makes sure that the object is there.
+	// initialize makes sure that the object exists.
 	initialize(p *kernel.Process) error
 	// add publishes a driver, remove withdraws it.
 	add(p *kernel.Process, d Driver) error

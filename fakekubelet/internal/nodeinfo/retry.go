@@ -25,7 +25,7 @@ var (
 	oldInitializationBackoff = backoff{tries: 6, first: 15 * time.Millisecond, factor: 6}
 )
 
-// jitterPercent is the most that chance adds to a pause.
+// jitterPercent is the largest random addition to a pause.
 const jitterPercent = 10
 
 // retry tries until there is no error, and retries after any error. It returns the errors of all

@@ -25,7 +25,7 @@ func (b *breaking) Choose(c kernel.Choice) int {
 
 func (*breaking) String() string { return "breaking watches" }
 
-// K-RACE-10: if a watch misses the deletion of a CSIDriver, its limit is refreshed without an end.
+// K-RACE-10: if a watch misses the deletion of a CSIDriver, its limit is refreshed for ever.
 func TestADeletionThatWasMissedDoesNotEndTheTicker(t *testing.T) {
 	for _, missed := range []bool{false, true} {
 		var watches breaking

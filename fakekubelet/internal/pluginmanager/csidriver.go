@@ -35,7 +35,7 @@ func (m *Manager) validate(step string, info *registration.PluginInfo) (*version
 }
 
 // registerDriver adds a driver to the driver map and publishes it. Volumes may use the driver
-// before that is done. K-REG-8, K-RACE-5
+// before it is published. K-REG-8, K-RACE-5
 func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInfo) error {
 	highest, err := m.validate("RegisterPlugin", info)
 	if err != nil {

@@ -29,7 +29,7 @@ func newDisk(t *testing.T) *machine.Disk {
 	return d
 }
 
-// The whole way over real sockets: driver, registrar, watcher, handshake, CSINode.
+// The whole registration uses real sockets: driver, registrar, watcher, handshake, CSINode.
 func TestRegistrationOverRealSockets(t *testing.T) {
 	w := worldOn(t, newDisk(t), kernel.Calm{})
 	d := mock.New(mock.Options{Name: regDriver, Topology: true, TopologyKey: zone, MaxVolumesPerNode: 7}).
@@ -67,8 +67,8 @@ func TestRegistrationOverRealSockets(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
-// Golden fact 18 with its supervisor: refused, exits, restarted, accepted. A driver
-// that answers with an error without a code answers Unknown.
+// Golden fact 18 with its supervisor: the registrar is refused, exits, is restarted and accepted. A
+// driver that answers with an error without a code answers Unknown.
 //
 // conformance: unit-get-info-error
 func TestARefusedRegistrarIsRestartedOverRealSockets(t *testing.T) {

@@ -18,8 +18,7 @@ type attempt struct {
 	unheard bool // no server listened at the socket
 }
 
-// reconcile registers the plugins of the sockets that are there. Its first pass is immediate.
-// K-REG-6
+// reconcile registers the plugins of the existing sockets. Its first pass is immediate. K-REG-6
 func (m *Manager) reconcile(p *kernel.Process) {
 	stop, err := m.watch()
 	if err != nil {
@@ -54,7 +53,7 @@ func (m *Manager) run(socket string, body func(*kernel.Process) error) error {
 	return m.operations.Run(operation.Key{Volume: socket}, operationName, body)
 }
 
-// await ends at the poll after the next news, or after a backoff is over.
+// await ends at the poll after the next news, or after the end of a backoff.
 func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 	due, work := m.nextRetry()
 	const why = "changes in the plugins' directory"
@@ -71,8 +70,8 @@ func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 }
 
 // nextRetry returns the end of the first backoff, 0 if there is none. work is false if only dead
-// sockets are in backoff. Their retries fail until the socket is created again, and the watcher
-// reports that.
+// sockets are in backoff. Their retries fail until the socket is created again, which the watcher
+// reports.
 func (m *Manager) nextRetry() (due time.Duration, work bool) {
 	var outdated []string
 	for _, gone := range m.actual.outdated(m.desired) {

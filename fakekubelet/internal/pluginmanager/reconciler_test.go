@@ -115,7 +115,7 @@ func TestARefusedRegistrarIsRestarted(t *testing.T) {
 func TestADeadSocketIsDialledForTenSecondsAndIsNoWork(t *testing.T) {
 	w := newWorld(t)
 	w.servePlugin(regSocket, "1.0.0").Abandon()
-	w.quiet() // it has no effect
+	w.quiet() // the event has no effect
 	w.until(30 * time.Second)
 	assert.Equal(t, []float64{2, 13, 25}, w.times("Registration/GetInfo"))
 	first := w.calls("Registration/GetInfo")[0]
@@ -360,7 +360,7 @@ func TestTheKubeletRemovesNoSocket(t *testing.T) {
 	refused := w.servePlugin(second, "1.0.0")
 	w.forth(5 * time.Second)
 	require.NotEmpty(t, refused.verdicts)
-	p.Abandon() // its server has exited
+	p.Abandon() // the server of this socket has exited
 	w.forth(time.Minute)
 	for _, socket := range []string{endpoint, regSocket, second} {
 		_, err := w.machine.Lstat(socket)

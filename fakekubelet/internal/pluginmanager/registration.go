@@ -51,7 +51,7 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 	// The reconciler regards it as registered from here on. If its socket vanishes during the
 	// remaining steps, it is unregistered. K-RACE-1
 	m.actual[socket] = plugin{socket: socket, created: created, name: info.Name}
-	p.Yield("registration of driver ", info.Name) // another socket may offer it at the same time
+	p.Yield("registration of driver ", info.Name) // another socket may offer it, too
 	if err := m.registerDriver(p, info); err != nil {
 		delete(m.actual, socket)
 		return r.refuse("RegisterPlugin error -- plugin registration failed with err: %v", err)
@@ -62,7 +62,7 @@ func (m *Manager) handshake(p *kernel.Process, socket string, created creation) 
 	return nil
 }
 
-// unregister never fails: if it cannot clean something up, that stays behind. K-REG-18
+// unregister never fails. Anything that it cannot clean up stays behind. K-REG-18
 func (m *Manager) unregister(p *kernel.Process, gone plugin) error {
 	delete(m.actual, gone.socket)
 	_ = m.forgetDriver(p, gone.name) // logged only

@@ -334,7 +334,7 @@ func TestTheStoryOfARegistration(t *testing.T) {
 		before := w.Trace.Last()
 		if again {
 			w.kubelet.Crash()
-			w.startKubelet() // which finds the socket
+			w.startKubelet() // the kubelet finds the socket
 		} else {
 			w.servePlugin(regSocket, "1.0.0")
 		}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// creation numbers the creations of sockets: the same path created again is
-// another plugin. K-REG-4
+// creation numbers the creations of sockets, because a socket that is created again at the same
+// path is another plugin. K-REG-4
 type creation uint64
 
-// desiredState is the registration sockets that are there, by path.
+// desiredState holds the existing registration sockets, by path.
 type desiredState map[string]creation
 
 // plugin is the plugin that a registration socket announced.
@@ -40,7 +40,7 @@ func (a actualState) outdated(desired desiredState) []plugin {
 	return found
 }
 
-// missing are the sockets of plugins that are not registered, in order. K-REG-6
+// missing returns the sockets of plugins that are not registered, in order. K-REG-6
 func (a actualState) missing(desired desiredState) []string {
 	var found []string
 	for socket, created := range desired { // any order: the result is sorted

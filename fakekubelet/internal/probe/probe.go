@@ -48,8 +48,8 @@ func URL(get *corev1.HTTPGetAction, host string, port int) string {
 
 func address(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// HTTP sends a GET request with the user agent of a kubelet version such as "1.36". Anything from
-// 200 to 399 is well.
+// HTTP sends a GET request with the user agent of a kubelet version such as "1.36". Any status from
+// 200 to 399 is a success.
 func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HTTPHeader, version string) Answer {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
@@ -69,7 +69,7 @@ func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HT
 		Transport: &http.Transport{
 			DialContext:       dial,
 			DisableKeepAlives: true, DisableCompression: true,
-			// As kubelets do: the certificate is the pod's own.
+			// Like kubelets, this does not verify the certificate, because it is the pod's own.
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
 		},
 		CheckRedirect: follow,
@@ -79,7 +79,7 @@ func HTTP(ctx context.Context, dial machine.Dial, at string, headers []corev1.HT
 		return Answer{Output: err.Error()}
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, most)) // its content does not matter
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, most)) // drains the body
 	if response.StatusCode < http.StatusOK || response.StatusCode >= http.StatusBadRequest {
 		return Answer{Output: fmt.Sprintf("HTTP probe failed with statuscode: %d", response.StatusCode)}
 	}

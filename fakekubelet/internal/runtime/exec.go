@@ -66,7 +66,7 @@ type Inside struct {
 	spec    *corev1.Container
 }
 
-// Inside is the way into the instance that runs.
+// Inside returns access to the running instance.
 func (c *Program) Inside() (*Inside, error) {
 	if !c.Running() || c.record {
 		return nil, fmt.Errorf("%w (%q)", ErrNotRunning, c.name)

@@ -16,7 +16,7 @@ import (
 // each other pod.
 type Networks struct {
 	Node *machine.Network
-	// Pods are the addresses of pods. The first one is not used.
+	// Pods are the addresses of pods. The first address is not used.
 	Pods netip.Prefix
 	// Join connects the network of a pod to the cluster's network.
 	Join machine.Join
@@ -72,7 +72,7 @@ func (r *Runtime) freeAddress() (netip.Addr, error) {
 	at := r.latest
 	for range 1 << (32 - r.options.Networks.Pods.Bits()) {
 		at = at.Next()
-		if !r.options.Networks.Pods.Contains(at.Next()) { // the last one is the subnet's
+		if !r.options.Networks.Pods.Contains(at.Next()) { // the last address is the subnet's
 			at = r.options.Networks.Pods.Masked().Addr()
 		}
 		if !taken[at] {

@@ -7,8 +7,8 @@ import (
 )
 
 // settleProcesses decides which processes are visible to the container's program. If the container
-// has its own root, these are the node's processes, the pod's, those of the container to which it
-// was added, or its own.
+// has its own root, these are the processes of the node, of the pod, of the container to which it
+// was added, or only its own.
 func (c *Program) settleProcesses(root *machine.Root) (err error) {
 	share := c.pod.Spec.ShareProcessNamespace
 	switch {

@@ -26,11 +26,11 @@ type Program struct {
 	Before   *Instance       // the one before
 	Restarts int32           // the number of restarts
 	Command  machine.Command // of the latest instance
-	// TerminationLog is a path on the node. The next instance writes its termination message there;
-	// empty if it writes none.
+	// TerminationLog is a path on the node. The next instance writes its termination message there.
+	// It is empty if the instance writes none.
 	TerminationLog string
-	// Target is the container with the processes that this ephemeral container can see; empty if it
-	// sees only its own.
+	// Target is the container with the processes that this ephemeral container can see. It is empty
+	// if the ephemeral container sees only its own processes.
 	Target string
 }
 

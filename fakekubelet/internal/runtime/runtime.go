@@ -32,7 +32,7 @@ type Runtime struct {
 	options  Options
 	programs map[types.UID]map[string]*Program
 	pulled   map[string]RootFS // that were fetched, by image as containers name it
-	latest   netip.Addr        // that a pod was given
+	latest   netip.Addr        // the latest address of a pod
 }
 
 // Options describe the containers. The zero value makes all of them records.
@@ -42,7 +42,7 @@ type Options struct {
 	Images map[string]string
 	// RootFS are the root file systems of other images' containers.
 	RootFS map[string]RootFS
-	// Lives has the lives of records by their images. Default: they do not.
+	// Lives has the lives of records by their images. Default: records run until they are stopped.
 	Lives map[string]Life
 	// RefuseUnmapped makes containers of other images fail as if their image could not be pulled.
 	// Default: they are records.
@@ -62,7 +62,7 @@ type sandbox struct {
 	kind                          metav1.TypeMeta
 	namespace, name, version, uid string
 	started                       time.Time
-	lost                          time.Time // when it ended with the node's power
+	lost                          time.Time // the time when it ended with the node's power
 	running                       []string  // of a pod that started all containers together
 	// Holds the process namespace that the containers share; nil without one.
 	holder *machine.Process

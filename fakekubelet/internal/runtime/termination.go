@@ -16,7 +16,7 @@ const (
 	maxLogLines = 80
 )
 
-// message returns the container's termination message, as the kubelet's getTerminationMessage does:
+// message returns the container's termination message, like the kubelet's getTerminationMessage:
 // the end of its termination log or, if the policy permits it, the end of its output.
 func (c *Program) message(i *Instance) string {
 	if i.termination != "" {

@@ -10,7 +10,7 @@ type Together struct {
 	Before   *Instance // the end of the instances before the current ones; nil if there were none
 }
 
-// PastOf returns the past of a pod's containers. An init container that completes has another one
+// PastOf returns the past of a pod's containers. An init container that completes has another past
 // than the containers that run.
 func (r *Runtime) PastOf(pod types.UID, completes bool) Together {
 	if completes {

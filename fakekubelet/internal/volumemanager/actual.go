@@ -129,7 +129,7 @@ func (a *actual) setPod(v *held, uid types.UID, spec *csi.Spec, state podState, 
 	return by
 }
 
-// has reports whether the volume is certainly published for a pod and need not be published again.
+// has reports whether the volume is certainly published for a pod, and need not be published again.
 func (v *held) has(uid types.UID) bool {
 	by := v.pods.Get(uid)
 	return by != nil && by.state != uncertain && !by.remount

@@ -95,7 +95,7 @@ func reconstructedVolume() (*actual, *held) {
 // unit-reconstructed-state-becomes-nonattachable, unit-reconstructed-state-attachable-sticks
 func TestAttachabilityIsDecidedOnceByTheNodesStatus(t *testing.T) {
 	for _, c := range []struct {
-		listed []bool // in the node's status, time after time
+		listed []bool // whether each report of the node's status lists it
 		want   ternary
 	}{
 		{nil, unknown},

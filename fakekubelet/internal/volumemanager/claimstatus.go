@@ -36,7 +36,7 @@ func setResizeStatus(claim *corev1.PersistentVolumeClaim, status corev1.ClaimRes
 	claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage] = status
 }
 
-// markInProgress conflicts with other writes of the claim meanwhile.
+// markInProgress conflicts with concurrent writes of the claim.
 func (m *Manager) markInProgress(p *kernel.Process, claim *corev1.PersistentVolumeClaim) (*corev1.PersistentVolumeClaim, error) {
 	return m.updateClaim(p, claim, func(c *corev1.PersistentVolumeClaim) {
 		setResizeStatus(c, corev1.PersistentVolumeClaimNodeResizeInProgress)

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// desired is the desired state of world: which pods want which volumes.
+// desired is the desired state of world: the volumes that each pod wants.
 type desired struct {
 	volumes map[string]*wanted
 	ofPod   map[types.UID]ordered.Set[string] // the inverse: volume names by pod
@@ -29,10 +29,10 @@ type wanted struct {
 	name          string
 	attachable    bool   // decided when the volume is first wanted. K-DSW-12
 	reportedInUse bool   // the API server lists it in volumesInUse. K-DSW-14
-	labels        labels // those of the first pod. K-SEL-3
+	labels        labels // the labels of the first pod. K-SEL-3
 	// size is the volume's size when a pod was last looked at. K-EXP-2
 	size resource.Quantity
-	// newest is its size now.
+	// newest is its current size.
 	newest resource.Quantity
 	pods   ordered.Map[types.UID, *wantedBy]
 	// lastTurn is the pod for which the volume was last mounted or expanded. K-RACE-22
@@ -47,7 +47,7 @@ type wantedBy struct {
 	spec        *csi.Spec
 	since       time.Duration // when the wish came up, for metrics
 	label       string        // the SELinux label to mount with
-	volumeNames []string      // pod.spec.volumes[].name; several if they use one claim
+	volumeNames []string      // pod.spec.volumes[].name; several names if the volumes use one claim
 }
 
 func newDesired() *desired {
@@ -57,7 +57,7 @@ func newDesired() *desired {
 	}
 }
 
-// leaveToOthers notes a pod volume that is none of CSI's.
+// leaveToOthers notes a pod volume that is not a CSI volume.
 func (d *desired) leaveToOthers(pod types.UID, volumeName string) {
 	d.others[pod] = d.others[pod].With(volumeName)
 }

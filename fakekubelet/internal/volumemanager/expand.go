@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// noNodeExpansion is csi-resizer's word that a volume needs no expansion on nodes. K-EXP-6
+// noNodeExpansion is csi-resizer's annotation of a volume that needs no expansion on nodes. K-EXP-6
 const noNodeExpansion = "volume.kubernetes.io/node-expansion-not-required"
 
 // expansion is one attempt to expand a volume for a pod.

@@ -46,7 +46,7 @@ func (m *Manager) mapBlock(p *kernel.Process, v *held, by *wantedBy) error {
 		m.changed(v.name, uid)
 		return m.failMap(by, "MapPodDevice", err)
 	}
-	if err := m.mapDevice(p, v, by); err != nil { // published all the same. K-BLK-5
+	if err := m.mapDevice(p, v, by); err != nil { // the volume is published nevertheless. K-BLK-5
 		m.actual.podFailed(v, by, csi.UncertainError{})
 		m.changed(v.name, uid)
 		return err

@@ -69,8 +69,8 @@ func (m *Manager) mount(p *kernel.Process, v *held, by *wantedBy) error {
 	return nil
 }
 
-// markUncertain: published, but not large enough for the pod, even if it was mounted before.
-// K-MNT-6
+// markUncertain records that a volume is published, but not large enough for the pod, even if it
+// was mounted before. K-MNT-6
 func (m *Manager) markUncertain(v *held, by *wantedBy) {
 	m.actual.setPod(v, by.pod.UID, by.spec, uncertain, by.label).remount = false
 	m.changed(v.name, by.pod.UID)

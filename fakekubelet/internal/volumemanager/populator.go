@@ -42,7 +42,7 @@ func (po *populator) look(uid types.UID) {
 	}
 }
 
-// reprocess makes the next pass process the pod's volumes again. K-DSW-4
+// reprocess makes the next pass process a pod's volumes again. K-DSW-4
 func (po *populator) reprocess(uid types.UID) {
 	po.processed[uid] = false
 	po.look(uid)
@@ -82,7 +82,7 @@ func (po *populator) pass(p *kernel.Process) {
 	}
 }
 
-// add is for pods that are not terminating. Before the first full pass, it is also for pods with
+// add handles pods that are not terminating. Before the first full pass, it also handles pods with
 // containers that may still run. K-DSW-3
 func (po *populator) add(p *kernel.Process, uid types.UID) {
 	pod, ok := po.pods.Pod(uid)
@@ -168,8 +168,8 @@ func (po *populator) want(pod *corev1.Pod, volumeName string, spec *csi.Spec, cl
 	return nil
 }
 
-// mountRequested returns the time of the pod's wish. If the driver requires republishing, each pass
-// renews it. K-MET-2
+// mountRequested returns the time when the pod requested the volume. If the driver requires
+// republishing, each pass renews it. K-MET-2
 func (po *populator) mountRequested(w *wanted, pod *corev1.Pod, spec *csi.Spec) time.Duration {
 	if was := w.pods.Get(pod.UID); was != nil && !po.republishes(spec.Driver()) {
 		return was.since

@@ -25,7 +25,7 @@ type reconciler struct {
 	lost []csi.Lost
 	// unchecked: reconstructed volumes still wait for the node's status. K-RECON-6
 	unchecked bool
-	// synced: there has been a pass in which nothing was unchecked. K-ATT-2
+	// synced means that a pass has checked all volumes. K-ATT-2
 	synced bool
 }
 
@@ -49,7 +49,7 @@ func (r *reconciler) lookAtAll() {
 	for name := range r.actual.volumes {
 		r.look(name)
 	}
-	if r.process != nil { // lost volumes are not among these
+	if r.process != nil { // lost volumes are not among the held ones
 		r.process.Wake()
 	}
 }

@@ -39,7 +39,7 @@ func (m *Manager) reconstruct() {
 }
 
 // cleanLost tries once to unpublish the volumes that could not be reconstructed, unless a pod needs
-// them. It only counts volumes without a data file. K-RECON-5
+// them. It counts volumes without a data file, and does nothing about them. K-RECON-5
 func (r *reconciler) cleanLost() {
 	for _, l := range r.lost {
 		if r.wantsSpec(l) {
@@ -78,8 +78,8 @@ func (r *reconciler) updateReconstructed(p *kernel.Process) {
 	r.lookAtAll()
 }
 
-// judge decides whether volumes are attachable if that is unknown: a volume is attachable if the
-// node's status lists it as attached. K-RECON-6
+// judge decides whether volumes of unknown attachability are attachable: they are if the node's
+// status lists them as attached. K-RECON-6
 func (a *actual) judge(attached func(name string) bool) {
 	// In any order: volumes are independent.
 	for name, v := range a.volumes {

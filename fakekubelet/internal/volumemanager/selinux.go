@@ -20,7 +20,7 @@ type labels struct {
 	pod string
 	// mount is the label of its mount, if it has one.
 	mount string
-	// supported says that the driver mounts with labels.
+	// supported means that the driver mounts with labels.
 	supported bool
 }
 
@@ -62,7 +62,7 @@ func fileLabel(o *corev1.SELinuxOptions) string {
 }
 
 // conflict returns the error that keeps another pod from a volume if the volume's pods have a
-// different label. Where labels are not used for mounting it is only counted. K-SEL-3
+// different label. If labels are not used for mounting, the conflict is only counted. K-SEL-3
 func (m *Manager) conflict(w *wanted, spec *csi.Spec, l labels) error {
 	if !l.supported || l.pod == w.labels.pod {
 		return nil

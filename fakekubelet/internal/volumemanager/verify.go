@@ -43,7 +43,7 @@ func lists(node *corev1.Node, volume string) bool {
 	return false
 }
 
-// verify asks the API server itself, past the cache. K-ATT-5
+// verify checks the attachment with the Node from the API server, not from the cache. K-ATT-5
 func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
 	size, err := m.claimSize(p, by)
 	if err != nil {

@@ -23,9 +23,9 @@ const (
 
 // WaitError lists the volumes for which a pod still waits, by their names in the pod. K-REC-9
 type WaitError struct {
-	Unmounted  []string // all missing ones
-	Unattached []string // those that the kubelet does not hold
-	Failed     []string // those that could not even be looked up
+	Unmounted  []string // all missing volumes
+	Unattached []string // volumes that the kubelet does not hold
+	Failed     []string // volumes that could not be looked up
 	Cause      string
 	// Timeout: the wait timed out or was cancelled, and no event is emitted. K-POD-2
 	Timeout bool
@@ -37,7 +37,7 @@ func (e *WaitError) Error() string {
 	return fmt.Sprintf("unmounted volumes=%v, unattached volumes=%v, failed to process volumes=%v: %s", e.Unmounted, e.Unattached, e.Failed, e.Cause)
 }
 
-// WaitForAttachAndMount waits until every volume of the pod is mounted for sure. It ends at once
+// WaitForAttachAndMount waits until every volume of the pod is certainly mounted. It ends at once
 // when the volumes cannot be looked up, or when cancelled returns true. K-REC-8, K-POD-4
 func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, cancelled func() bool) *WaitError {
 	expected := m.expectedVolumes(pod)
@@ -74,7 +74,7 @@ func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 }
 
 // WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of the pods is
-// mounted for sure. Its error lists these volumes for each pod that still has some. K-POD-9
+// certainly mounted. Its error lists these volumes for each pod that still has some. K-POD-9
 func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
 	for {
 		var left []error
@@ -90,7 +90,7 @@ func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, l
 	}
 }
 
-// mountedOf names the volumes that are mounted for a pod for sure.
+// mountedOf names the volumes that are certainly mounted for a pod.
 func (m *Manager) mountedOf(uid types.UID) (names []string) {
 	for _, name := range m.actual.ofPod[uid] {
 		if m.actual.pod(name, uid).state == mounted {
@@ -132,7 +132,7 @@ func (m *Manager) PossiblyMounted(uid types.UID) bool {
 	return len(m.actual.ofPod[uid]) > 0 || m.csi.AnyMounted(uid)
 }
 
-// WaitForPathsGone polls without limit until nothing of the pod may be mounted. K-POD-6
+// WaitForPathsGone polls without limit until no volume of the pod may be mounted. K-POD-6
 func (m *Manager) WaitForPathsGone(p *kernel.Process, uid types.UID) {
 	tick := p.Tick(pathPeriod)
 	for m.PossiblyMounted(uid) {

@@ -21,7 +21,7 @@ const shown = 200
 // statement is false.
 func (x *Expression) Because(source Source) string { return x.because(runNames(source)) }
 
-// BecauseOf is the same for a condition on an object, which is decoded JSON.
+// BecauseOf is Because for a condition on an object, which is decoded JSON.
 func (x *Expression) BecauseOf(object map[string]any) string {
 	return x.because(map[string]any{"object": object})
 }

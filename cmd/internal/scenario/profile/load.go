@@ -45,9 +45,9 @@ func IsFile(name string) bool {
 	return strings.ContainsRune(name, '/') || slices.Contains([]string{".yaml", ".yml"}, filepath.Ext(name))
 }
 
-// Load reads the built-in profile of that name or, if the name looks like one, a file, which is
-// relative to dir. The error is an *UnknownError, that the file cannot be read, or strict.Problems
-// with all mistakes in it.
+// Load reads a built-in profile or, if the name looks like the name of a file, a file relative to
+// dir. The error is an *UnknownError, an error of reading the file, or strict.Problems with all
+// mistakes in the file.
 func Load(name, dir string) (*Profile, error) {
 	if IsFile(name) {
 		file := name
@@ -132,8 +132,8 @@ func IsNodePath(dir string) bool {
 // WantedSocket describes the socket of a program that ignores the socket in its flags.
 const WantedSocket = `a socket in a directory of its own, such as "/run/my-driver/csi.sock"`
 
-// IsSocket reports whether a program can listen at a path of its choice. The directory becomes that
-// of the driver's own socket. The empty path is valid.
+// IsSocket reports whether a path is valid for a socket that the program chooses itself. The
+// directory of the path becomes the directory of the driver's socket. The empty path is valid.
 func IsSocket(file string) bool {
 	return file == "" || path.IsAbs(file) && path.Clean(file) == file && strings.Count(file, "/") > 1 &&
 		!slices.Contains([]string{"/tmp", "/var", "/usr", "/etc", "/run", "/dev", "/bin", "/lib"}, path.Dir(file))

@@ -34,8 +34,8 @@ type calls struct {
 }
 
 // ReadSecrets reads a file of Secrets: one map for all calls, or one for each call as in
-// csi-sanity's --csi.secrets. The error is that the file cannot be read, or strict.Problems with
-// all mistakes in it.
+// csi-sanity's --csi.secrets. The error is an error of reading the file, or strict.Problems with
+// all mistakes in the file.
 func ReadSecrets(file string) (Secrets, error) {
 	text, err := strict.ReadFile(file)
 	if err != nil {
@@ -119,7 +119,7 @@ func (p *Profile) beside(file string) string {
 	return filepath.Join(filepath.Dir(p.File), file)
 }
 
-// program resolves the path of a program: one that begins with ./ or ../ is relative to the
+// program resolves the path of a program. A path that begins with ./ or ../ is relative to the
 // profile's file.
 func (p *Profile) program(name string) string {
 	if p.File == "" || !strings.HasPrefix(name, "./") && !strings.HasPrefix(name, "../") {

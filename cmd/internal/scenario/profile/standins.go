@@ -55,7 +55,7 @@ func (s StandIns) Make(dir string) []standin.StandIn {
 	return all
 }
 
-// Operations lists the operations that can be made to fail.
+// Operations lists the operations of the stand-ins that can be made to fail.
 func (s StandIns) Operations() []string {
 	var all []string
 	for _, one := range s.Make("") {
