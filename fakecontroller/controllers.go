@@ -52,11 +52,11 @@ type Program interface {
 type Controller struct {
 	Name  string
 	Start func(Cluster) Program
-	// Replica is the zero value for a controller that runs once.
+	// Replica is zero for a controller that runs only once.
 	Replica Replica
 }
 
-// Replica describes one of several controllers or sidecars. One of them is the leader.
+// Replica describes one of several replicas of a controller or sidecar. One of them is the leader.
 type Replica struct {
 	// Of is their common name.
 	Of string

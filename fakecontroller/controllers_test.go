@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/fakecontroller/internal/testcluster"
 )
 
-// A served cluster has the same controllers as one that is not served, except for the publisher of
+// A served cluster has the same controllers as other clusters and, in addition, the publisher of
 // its certificate. Its address and the accounts of the first namespaces are written once.
 func TestServedClustersHaveNoOtherControllers(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)

@@ -20,7 +20,7 @@ type (
 	AddonsManagerOptions = manager.Options
 	// AddonsVolumeCondition are the flags of a sidecar's reporter of volume conditions.
 	AddonsVolumeCondition = addons.VolumeCondition
-	// AddonsOutside is the network between simulated programs of CSI-Addons and others.
+	// AddonsOutside is the network between simulated and external programs of CSI-Addons.
 	AddonsOutside = relay.Outside
 	// AddonsConnection is a connection to a program outside of the simulation.
 	AddonsConnection = relay.Connection
@@ -35,8 +35,8 @@ type Addons struct {
 	elections map[string]*sidecar.Election // by driver
 }
 
-// Reach connects simulated programs with those outside of the simulation. If managerToo is set, the
-// controller manager is one of the latter.
+// Reach connects simulated programs with external ones. If managerToo is set, the controller
+// manager is external, too.
 func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
 	a.network.Outside, a.network.ManagerOutside = outside, managerToo
 }

@@ -75,7 +75,7 @@ type Mistaken struct {
 	Mistakes []sidecar.Mistake
 }
 
-// Mistakes returns the flags that are invalid in a cluster of that version.
+// Mistakes returns the flags that are invalid in a cluster with this version.
 func (s Sidecars) Mistakes(v version.Version) (found []Mistaken) {
 	for _, program := range s.OfController() {
 		found = append(found, Mistaken{program.Name(), program.Mistakes()})

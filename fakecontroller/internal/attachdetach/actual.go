@@ -64,8 +64,8 @@ func (a *actualState) markAttached(at pair, s *spec) {
 	a.report(at)
 }
 
-// markInTree records that the in-tree plugin has attached a volume. When its node stops
-// to use it is not seen.
+// markInTree records that the in-tree plugin has attached a volume. The controller does not observe
+// when the node stops using it.
 func (a *actualState) markInTree(at pair, s *spec) {
 	attachment := a.add(at, s)
 	attachment.confirmed, attachment.inTree = true, true

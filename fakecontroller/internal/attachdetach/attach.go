@@ -68,8 +68,8 @@ func attachmentOf(at pair, s *spec) *storagev1.VolumeAttachment {
 	}
 }
 
-// attached reports whether a VolumeAttachment has the status attached. It may be nil. C-CSIP-5: an
-// error that was reported earlier fails at once. C-CSIP-6
+// attached reports whether a VolumeAttachment has the status attached. The VolumeAttachment may be
+// nil. C-CSIP-5: an error that was reported earlier fails at once. C-CSIP-6
 func attached(va *storagev1.VolumeAttachment) (done bool, err error) {
 	switch {
 	case va == nil:

@@ -16,7 +16,7 @@ import (
 )
 
 // C-CSIP-2, C-CSIP-10, C-OP-3, C-ADC-4, C-MIG-4: the driver gets only the data that it needs. The
-// node need not have a CSINode, and it gets no path.
+// node need not have a CSINode, and its status gets no path.
 func TestTheWritesOfAnAttach(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -126,8 +126,8 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
 }
 
-// C-CSIP-7: the name of a volume has one separator. If a volume's handle contains another one, the
-// volume can be attached, but never detached.
+// C-CSIP-7: the name of a volume has one separator. If a volume's handle contains the separator,
+// too, the volume can be attached, but never detached.
 func TestAVolumeWithTheSeparatorInItsHandleStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

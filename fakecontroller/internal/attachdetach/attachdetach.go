@@ -31,7 +31,7 @@ type Options struct {
 	// ReconcileSyncPeriod is the interval at which attachments are compared to their
 	// VolumeAttachments. Default: 60 s.
 	ReconcileSyncPeriod time.Duration
-	// DisableReconcileSync leaves that comparison out.
+	// DisableReconcileSync disables this comparison.
 	DisableReconcileSync bool
 	// DisableForceDetachOnTimeout makes the controller never detach volumes that a node may still
 	// have mounted, unless the node is tainted as out of service.
@@ -124,7 +124,7 @@ func (c *Controller) markNode(node string) {
 	}
 }
 
-// markRivals marks, for the next pass, the nodes that need a volume with a single-node access mode.
+// markRivals marks all nodes that need a volume with a single-node access mode, for the next pass.
 func (c *Controller) markRivals(volume string) {
 	for _, node := range c.desired.byVolume[volume] {
 		if c.desired.get(pair{volume, node}).spec.multiAttachAllowed() {

@@ -24,9 +24,9 @@ const (
 	byOutOfService = "out-of-service"
 )
 
-// decide: C-ADC-24..26. A mounted volume is detached only from a node that is tainted as out of
-// service, or that has been unhealthy for longer than the limit. After this time, the state of a
-// healthy node does not matter either.
+// decide implements C-ADC-24..26. A mounted volume is detached only from a node that is tainted as
+// out of service, or that has been unhealthy for longer than the limit. After the limit, every
+// detach is forced, even from a healthy node.
 func (v detachView) decide() detachVerdict {
 	expired := v.waited > maxWaitForUnmount && !v.neverByForce
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// wanted returns those of the volumes that are desired on node-a.
+// wanted returns the volumes that are desired on node-a.
 func (c *Controller) wanted(volumes ...string) (names []string) {
 	for _, v := range volumes {
 		if c.desired.get(pair{unique(v), "node-a"}) != nil {
@@ -26,7 +26,7 @@ func (c *Controller) wanted(volumes ...string) (names []string) {
 	return names
 }
 
-// C-ADC-11: a volume is desired as soon as claim and volume belong together, and not earlier.
+// C-ADC-11: a volume is desired from the moment when claim and volume are bound to each other.
 func TestWhichClaimsOfAPodAreWanted(t *testing.T) {
 	change := func(change func(*corev1.PersistentVolumeClaim)) func(*cluster) {
 		return func(c *cluster) {
@@ -195,7 +195,7 @@ func TestADriverThatStopsToNeedAttachingHasItsVolumesDetached(t *testing.T) {
 	assert.Empty(t, ctl.wanted("v"))
 	assert.Nil(t, c.attachment("v", "node-a"))
 
-	remove() // a driver without an object needs attaching: found by the listing of pods. C-ADC-16
+	remove() // a driver without an object needs attaching; the listing of pods adds it. C-ADC-16
 	c.At(179 * time.Second)
 	require.Empty(t, ctl.wanted("v"))
 	c.At(182 * time.Second)

@@ -79,7 +79,7 @@ func (c *Controller) deleteAttachment(p *kernel.Process, at pair) error {
 	return c.awaitAttachment(p, name, detached, timedOut{driver: "unknown", verb: "detach", handle: handle})
 }
 
-// detached reports whether a VolumeAttachment was deleted, so that it is nil. C-CSIP-7
+// detached reports whether a VolumeAttachment was deleted. It is nil then. C-CSIP-7
 func detached(va *storagev1.VolumeAttachment) (done bool, err error) {
 	switch {
 	case va == nil:

@@ -84,7 +84,7 @@ func TestFailedAttachIsReportedAtTheControllersOwnPace(t *testing.T) {
 		s.AttachError = &storagev1.VolumeError{Message: "rpc error: code = Internal desc = no"}
 	})
 	c.At(140 * time.Second)
-	// After the creation of the attachment.
+	// The times are counted from the creation of the attachment.
 	golden := []float64{0.53, 1.63, 3.21, 5.85, 10.45, 18.97, 35.57, 68.17, 132.76}
 	at := c.warnings()
 	require.Len(t, at, len(golden))

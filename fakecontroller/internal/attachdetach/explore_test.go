@@ -76,7 +76,7 @@ func (breaking) Choose(c kernel.Choice) int {
 func (breaking) String() string { return "breaking watches" }
 
 // C-ADC-14: a list shows both the end of a pod and a new pod with its name. The populator finds the
-// new one, and the old one's volume can be detached.
+// new pod, and the old pod's volume can be detached.
 func TestAPodReplacedUnobservedDoesNotKeepItsVolume(t *testing.T) {
 	c := newClusterUnder(t, breaking{})
 	c.node("node-a")

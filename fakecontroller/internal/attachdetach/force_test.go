@@ -70,9 +70,8 @@ func TestSilentNodeIsDetachedByForceAfterSixMinutes(t *testing.T) {
 	assert.Contains(t, c.story(), `10s Pod/q FailedAttachVolume Multi-Attach error for volume "v" Volume is already exclusively attached to one node and can't be attached to another`)
 }
 
-// C-ADC-23: the time counts from the first pass that wanted to detach, however
-// late the node falls silent.
-// conformance: adc-detach-clock-runs-from-first-request
+// C-ADC-23: the time counts from the first pass that wanted to detach, even if the node becomes
+// silent later. conformance: adc-detach-clock-runs-from-first-request
 func TestNodeThatFallsSilentLateIsDetachedAtOnce(t *testing.T) {
 	c := attachedPod(t, Options{})
 	c.deletePod("p")

@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// C-ADC-60, C-ADC-61, K-ATT-10, golden b1: the attachment first, then the event half a
-// second later, then the node; back: the node first, then the attachment.
-// conformance: adc-one-attach, adc-attach-detach-after-unmount, unit-va-attach-ok,
+// C-ADC-60, C-ADC-61, K-ATT-10, golden b1: when attaching, first the attachment changes, half a
+// second later the event is emitted, then the node changes. When detaching, the node changes before
+// the attachment. conformance: adc-one-attach, adc-attach-detach-after-unmount, unit-va-attach-ok,
 // unit-ad-attach-required-true
 func TestVolumeIsAttachedAndDetachedInOrder(t *testing.T) {
 	c := newCluster(t)
@@ -59,8 +59,8 @@ func TestIdleControllerIsQuiet(t *testing.T) {
 	assert.Equal(t, kernel.Stuck, c.Kernel.Run(kernel.Until{}), "no timer is left, not even of housekeeping")
 }
 
-// C-GEN-11: no attachment where the driver needs none, and only there.
-// conformance: unit-ad-attach-required-false, unit-ad-attach-required-unset, unit-can-attach-pv
+// C-GEN-11: there is no attachment if and only if the driver needs none. conformance:
+// unit-ad-attach-required-false, unit-ad-attach-required-unset, unit-can-attach-pv
 func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
 	for name, required := range map[string]*bool{"false": new(false), "true": new(true), "unset": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -76,9 +76,8 @@ func TestVolumeOfDriverWithoutAttachIsLeftAlone(t *testing.T) {
 	}
 }
 
-// C-GEN-11: a volume that a pod describes itself is never attached, nor does it keep
-// others from being verified.
-// conformance: unit-va-attach-inline-refused, unit-va-verify-with-inline
+// C-GEN-11: an inline volume is never attached, and does not prevent the verification of other
+// volumes. conformance: unit-va-attach-inline-refused, unit-va-verify-with-inline
 func TestInlineVolumeIsLeftAlone(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -115,8 +114,8 @@ func TestDetachOfAMissingAttachmentSucceeds(t *testing.T) {
 	assert.Empty(t, c.warnings())
 }
 
-// C-ADC-9: only for nodes that ask for it.
-// conformance: adc-pod-on-unknown-node-refused
+// C-ADC-9: the controller attaches only for nodes that request it. conformance:
+// adc-pod-on-unknown-node-refused
 func TestPodOnUnmanagedNodeIsIgnored(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -154,7 +153,8 @@ func TestClaimBoundAfterThePodIsAttached(t *testing.T) {
 	assert.NotNil(t, c.attachment("v", "node-a"))
 }
 
-// C-ADC-34, golden d2: reported once, and attached after the other node has released it.
+// C-ADC-34, golden d2: the conflict is reported once, and the volume is attached after the other
+// node has released it.
 func TestMultiAttachIsReportedOnceAndResolved(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -221,8 +221,8 @@ func TestLastPodOfANodeDetaches(t *testing.T) {
 	assert.Nil(t, c.attachment("v", "node-a"))
 }
 
-// fact 57, golden ee3: found by the periodic check.
-// conformance: unit-va-verify-all
+// fact 57, golden ee3: the periodic check finds the missing attachment. conformance:
+// unit-va-verify-all
 func TestAttachmentDeletedByHandIsMadeAgain(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

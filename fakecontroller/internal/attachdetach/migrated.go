@@ -16,8 +16,8 @@ import (
 )
 
 // While the migration of a plugin is enabled but not complete, each node decides whether the driver
-// or the in-tree plugin attaches a volume. Since v1.17 that decides whether the volume is desired;
-// before, the operations decided. L-ADC-6
+// or the in-tree plugin attaches a volume. Since v1.17 this decision determines whether the volume
+// is desired; before, the operations made the decision. L-ADC-6
 
 // isMigrating reports whether the node decides about the plugin for a volume. C-MIG-3
 func (c *Controller) isMigrating(s *spec) bool {
@@ -39,8 +39,8 @@ func (c *Controller) decidesLate(s *spec) bool {
 	return c.isMigrating(s) && !c.Version.Has(version.MigrationInDesiredState)
 }
 
-// byDriver reports whether the driver, not the in-tree plugin, acts for a volume on a node. It is
-// an error if the node has not reported it. C-MIG-3, L-ADC-2
+// byDriver reports whether the driver, not the in-tree plugin, acts for a volume on a node. It
+// returns an error if the node has not reported the plugin. C-MIG-3, L-ADC-2
 func (c *Controller) byDriver(s *spec, node string) (bool, error) {
 	if !c.Version.Has(version.CSINode) {
 		return c.byMechanism(s, node)
@@ -78,7 +78,7 @@ func notInstalled(s *spec, node string) error {
 }
 
 // mustWait reports whether an operation has to wait because the node has not reported the plugin of
-// the volume. The next pass tries it again. L-ADC-5
+// the volume. The next pass retries the operation. L-ADC-5
 func (c *Controller) mustWait(at pair, s *spec) error {
 	if !c.decidesLate(s) || (!c.Version.Has(version.CSINode) && !c.Legacy.NoBackoff) {
 		return nil

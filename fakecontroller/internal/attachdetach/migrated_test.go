@@ -55,7 +55,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 		stage    migration.Stage
 		csiNode  *storagev1.CSINode
 		attached bool
-		unknown  bool // the populator adds it
+		unknown  bool // the populator adds the volume
 	}{
 		"complete, no CSINode":               {migration.Complete, nil, true, false},
 		"enabled, no CSINode":                {migration.Enabled, nil, false, true},
@@ -95,7 +95,8 @@ func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
 	assert.Less(t, at, podListPeriod+time.Second)
 }
 
-// L-ADC-2: the rows of its table. L-SKEW-1: if the object never appears, the attach never succeeds.
+// L-ADC-2: the test has the rows of the rule's table. L-SKEW-1: if the object never appears, the
+// attach never succeeds.
 func TestCSINodeInfosDecideTheAttacherOfInTreeVolumes(t *testing.T) {
 	info := func(available bool, mechanism legacy.Mechanism) *legacy.CSINodeInfo {
 		n := &legacy.CSINodeInfo{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}}
@@ -167,7 +168,7 @@ func TestVolumesThatNeedNoCSINodeInfoDoNotWaitForOne(t *testing.T) {
 	assert.False(t, c.migrated())
 	assert.NotEmpty(t, c.warnings(), "the other one waits")
 
-	// A controller without migration, and an object with migration.
+	// The controller has no migration, but the object has.
 	c = newCluster(t)
 	c.World.Version, c.World.Migration = 13, migration.Plugins{cinder: migration.Disabled}
 	c.node("node-a")

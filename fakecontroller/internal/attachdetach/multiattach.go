@@ -8,7 +8,7 @@ import (
 )
 
 // reportMultiAttach emits an event for each pod that waits for the volume, with the pods that use
-// it. It emits it only once until the volume is requested again. C-ADC-34
+// it. It emits the event only once, until the volume is requested again. C-ADC-34
 func (c *Controller) reportMultiAttach(at pair, want *desiredVolume, nodes []string) {
 	if want.multiAttachReported {
 		return

@@ -23,8 +23,8 @@ func (c *Controller) patchNodes(p *kernel.Process) {
 	}
 }
 
-// patchNode sets node.status.volumesAttached if the node is flagged. A node that the cache lacks
-// needs none. C-ADC-27, C-ADC-43
+// patchNode sets node.status.volumesAttached if the node is flagged. A node that the cache lacks is
+// skipped. C-ADC-27, C-ADC-43
 func (c *Controller) patchNode(p *kernel.Process, name string) error {
 	if !c.actual.flagged[name] {
 		return nil

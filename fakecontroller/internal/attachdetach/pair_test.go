@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// Attaching and detaching have the same key. C-OP-7
+// Attaching and detaching a volume have the same key. C-OP-7
 //
 // conformance: ops-attach-multi-same-node, ops-attach-multi-two-nodes, ops-detach-rwo-same-node,
 // ops-detach-multi-same-node, ops-detach-multi-two-nodes

@@ -55,7 +55,7 @@ func TestTheTimeOfADetachBeginsWhenTheAttachHasEnded(t *testing.T) {
 	assert.InDelta(t, (attachmentWait + 6*time.Minute).Seconds(), at.Seconds(), 0.2)
 }
 
-// C-ADC-28: a detach that cannot be started is taken back on the node, too.
+// C-ADC-28: if a detach cannot be started, the node's status lists the volume again.
 func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -86,8 +86,8 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 	}, c.story()[before:])
 }
 
-// C-ADC-32, C-GEN-7, C-CSIP-5: nothing is attached while the volume is worked on. After a failed
-// detach an attach begins at once, despite the backoff of the detach.
+// C-ADC-32, C-GEN-7, C-CSIP-5: a volume is not attached while another operation on it runs. After a
+// failed detach an attach begins at once, despite the backoff of the detach.
 func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
@@ -145,8 +145,8 @@ func TestARecreatedNodeGetsItsAttachedVolumes(t *testing.T) {
 }
 
 // C-ADC-2, C-ADC-50, C-ADC-52: given a volume that counts as attached but is not, then the next
-// check finds it, if checks are enabled. The node's status shows it, and the volume is attached
-// again with its existing VolumeAttachment.
+// check finds it, if checks are enabled. The node's status shows the result, and the volume is
+// attached again with its existing VolumeAttachment.
 func TestAttachmentsAreChecked(t *testing.T) {
 	never := time.Duration(0)
 	for name, tt := range map[string]struct {

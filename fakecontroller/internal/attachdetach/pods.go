@@ -43,7 +43,7 @@ func (c *Controller) syncClaim(_ *kernel.Process, key store.Key) error {
 	return nil
 }
 
-// addPod enters the pod's volumes as wanted on its node. The populator adds volumes that cannot be
+// addPod enters the pod's volumes as desired on its node. The populator adds volumes that cannot be
 // known yet. C-ADC-11
 func (c *Controller) addPod(pod *corev1.Pod) {
 	if !c.desired.manages(pod.Spec.NodeName) {

@@ -19,7 +19,7 @@ import (
 // backlog holds work for the desired state of world populator only.
 type backlog struct {
 	leftOver   map[types.UID]bool // deleted or finished pods that are still in the desired state
-	detachable map[string]bool    // drivers that have stopped to need attaching
+	detachable map[string]bool    // drivers that no longer need attaching
 	unresolved map[store.Key]bool // pods with a volume that was unknown
 }
 
@@ -43,7 +43,7 @@ func (c *Controller) wakePopulator() {
 	}
 }
 
-// driverChanged handles drivers that have begun or stopped to need attaching.
+// driverChanged handles drivers that now need attaching, or no longer need it.
 func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	name := e.Object.Name
 	needed := e.Type == store.Added || e.Old.Spec.AttachRequired == nil || *e.Old.Spec.AttachRequired
@@ -86,12 +86,12 @@ func (c *Controller) nextPopulation(now time.Duration) (time.Duration, bool) {
 	}
 }
 
-// nextMultiple is the first time after now that is a whole number of periods after start.
+// nextMultiple returns the first time after now that is a whole number of periods after start.
 func nextMultiple(start, period, now time.Duration) time.Duration {
 	return start + ((now-start)/period+1)*period
 }
 
-// removeLeftOver examines one volume of each pod, as the real populator does. C-ADC-14
+// removeLeftOver examines one volume of each pod, like the real populator. C-ADC-14
 func (c *Controller) removeLeftOver() {
 	for _, uid := range slices.Sorted(maps.Keys(c.backlog.leftOver)) {
 		entry := c.desired.byPod[uid]

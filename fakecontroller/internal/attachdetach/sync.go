@@ -13,7 +13,7 @@ import (
 )
 
 // verify compares confirmed attachments to their VolumeAttachments once per period. Objects that
-// have not changed since they were last attached would pass, so only the others are compared.
+// have not changed since their last attachment would pass, so only the others are compared.
 // C-ADC-50
 func (c *Controller) verify(p *kernel.Process) {
 	for len(c.unverified) > 0 {

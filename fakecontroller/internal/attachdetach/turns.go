@@ -8,8 +8,8 @@ import (
 
 // turns is the order in which a pass attaches volumes. Nodes that need the same volume take turns.
 // Only the first of these nodes can have an operation on the volume. Kubernetes chooses the first
-// node at random in each pass, by the order of Go maps. Therefore no node waits without an end
-// because the attach to another one fails. A strategy that explores lets chance decide. C-ADC-32,
+// node at random in each pass, by the order of Go maps. Therefore, if the attach to one node keeps
+// failing, other nodes do not wait for ever. An exploring strategy chooses the order. C-ADC-32,
 // C-OP-7
 func (c *Controller) turns(work []pair) []pair {
 	var order []pair
@@ -25,7 +25,7 @@ func (c *Controller) turns(work []pair) []pair {
 	return order
 }
 
-// turnsOf is the order of the sorted nodes of one volume.
+// turnsOf returns the order of the sorted nodes of one volume.
 func (c *Controller) turnsOf(volume string, work []pair) []pair {
 	if len(c.desired.byVolume[volume]) < 2 {
 		delete(c.lastTurn, volume)

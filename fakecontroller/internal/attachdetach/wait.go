@@ -26,15 +26,15 @@ type attachmentNews struct {
 	changed bool
 }
 
-// timedOut is the error of a wait for the attacher that took too long. C-CSIP-9
+// timedOut is the error if the wait for the attacher takes too long. C-CSIP-9
 type timedOut struct{ driver, verb, handle string }
 
 func (e timedOut) Error() string {
 	return fmt.Sprintf("timed out waiting for external-attacher of %s CSI driver to %s volume %s", e.driver, e.verb, e.handle)
 }
 
-// awaitAttachment polls a VolumeAttachment in the cache until look is done or fails. Polls between
-// two changes are left out, because they would find nothing new.
+// awaitAttachment polls a VolumeAttachment in the cache until look is done or fails. It omits polls
+// between two changes, because they would find nothing new.
 func (c *Controller) awaitAttachment(p *kernel.Process, name string, look func(*storagev1.VolumeAttachment) (bool, error), timeout error) error {
 	news := &attachmentNews{process: p, changed: true}
 	c.waiting[name] = news
@@ -74,7 +74,7 @@ func (s *polls) step() {
 	s.delay = min(time.Duration(float64(s.delay)*pollFactor), maxPoll)
 }
 
-// notBefore is the first poll at or after now.
+// notBefore returns the first poll at or after now.
 func (s *polls) notBefore(now time.Duration) time.Duration {
 	for s.at < now {
 		s.step()

@@ -21,7 +21,7 @@ import (
 
 // syncAttachment moves one attachment towards its desired state. C-ATT-10, C-ATT-11
 func (r *run) syncAttachment(p *kernel.Process, key store.Key) error {
-	if r.ending { // writing the error has queued the attachment again
+	if r.ending { // the write of the error has queued the attachment again
 		p.Wait("its end", func() bool { return false })
 	}
 	va, ok := component.Cached[*storagev1.VolumeAttachment](r.Component, key)
@@ -51,8 +51,8 @@ func (r *run) syncTrivially(p *kernel.Process, key store.Key) error {
 	return r.markAttached(p, key, nil)
 }
 
-// syncAttach attaches and writes the outcome. An attach that succeeded but could not be written
-// down is done again. C-ATT-15, C-ATT-16
+// syncAttach attaches and writes the outcome. If an attach succeeded but its outcome could not be
+// written, the attach is repeated. C-ATT-15, C-ATT-16
 func (r *run) syncAttach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	metadata, err := r.attach(p, va)
 	if err == nil || seeded.IsMade(seeded.AttachedAtError) {
@@ -155,7 +155,7 @@ func (r *run) markAttached(p *kernel.Process, key store.Key, metadata map[string
 	return err
 }
 
-// exitIfLost ends the sidecar if an error means that the driver has exited; its caller then
+// exitIfLost ends the sidecar if an error means that the driver has exited. Its caller then
 // returns. C-LIB-1, golden cc3
 func (r *run) exitIfLost(p *kernel.Process, err error) {
 	if sidecar.IsConnectionLoss(err) {
@@ -165,7 +165,7 @@ func (r *run) exitIfLost(p *kernel.Process, err error) {
 	}
 }
 
-// grpcStatus returns the status of an error, if a driver answered with it.
+// grpcStatus returns the status of an error if the error is a driver's answer.
 func grpcStatus(err error) (*status.Status, bool) {
 	var s interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &s) {

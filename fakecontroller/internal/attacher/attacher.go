@@ -44,7 +44,7 @@ type Options struct {
 	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can list them; default 1m."`
 	// MaxEntries is the page size of ListVolumes; 0 means the driver's default.
 	MaxEntries uint `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
-	// DefaultFSType is the file system of volumes that name none.
+	// DefaultFSType is the file system of volumes that do not name one.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system of volumes that name none; default none."`
 	sidecar.Flags
 }
@@ -107,5 +107,5 @@ func (r *run) main(p *kernel.Process) {
 	r.inform(p)
 }
 
-// own reports whether an attachment is this sidecar's. C-ATT-5
+// own reports whether an attachment belongs to this sidecar. C-ATT-5
 func (r *run) own(va *storagev1.VolumeAttachment) bool { return va.Spec.Attacher == r.features.driver }

@@ -71,7 +71,7 @@ func TestDriverThatCannotAttachIsServedTrivially(t *testing.T) {
 	assert.Nil(t, c.attachment())
 }
 
-// C-LIB-2: it waits for the driver, quietly.
+// C-LIB-2: the sidecar waits for the driver without writing anything.
 func TestADriverInstalledLater(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	require.NoError(t, c.server.Close())
@@ -160,8 +160,8 @@ func TestRetryOverlapsACallThatTimedOut(t *testing.T) {
 	assert.Nil(t, c.attachment().Status.AttachError)
 }
 
-// fact 38, C-ATT-25, golden q1: only the PV's finalizer is written before the error, and the
-// backoff is the ordinary one.
+// fact 38, C-ATT-25, golden q1: only the PV's finalizer is written before the error, and the usual
+// backoff follows.
 func TestNodeWithoutTheDriver(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	_, err := store.Modify(c.Store, store.Key{Name: "node-a"}, func(n *storagev1.CSINode) { n.Spec.Drivers = nil })

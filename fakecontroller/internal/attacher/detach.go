@@ -58,8 +58,8 @@ func (r *run) detach(p *kernel.Process, va *storagev1.VolumeAttachment) error {
 	return err
 }
 
-// markDetached releases the attachment first and then corrects its status, if it still exists.
-// C-ATT-20
+// markDetached first releases the attachment. If the attachment still exists then, it corrects the
+// status. C-ATT-20
 func (r *run) markDetached(p *kernel.Process, key store.Key) error {
 	if !r.opts.Version.Has(sidecar.DetachedLast) {
 		if err := r.clearStatus(p, key); err != nil {

@@ -22,7 +22,7 @@ import (
 func finalizerOf(driver string) string { return "external-attacher/" + sanitized(driver) }
 
 // sanitized replaces all characters other than letters, digits and dashes by a dash. A name must
-// not end with one. C-LIB-4
+// not end with a dash. C-LIB-4
 func sanitized(driver string) string {
 	name := strings.Map(func(c rune) rune {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
@@ -71,12 +71,12 @@ func (r *run) mayRelease(pv *corev1.PersistentVolume) bool {
 	return r.features.attach && (pv.DeletionTimestamp != nil || r.isOthers(pv)) && slices.Contains(pv.Finalizers, r.features.finalizer)
 }
 
-// migratedTo names the driver that replaces the plugin of an in-tree class.
+// migratedTo is the annotation that names the driver that replaces an in-tree plugin.
 const migratedTo = "pv.kubernetes.io/migrated-to"
 
-// isOthers reports whether a volume belongs to the in-tree plugin: an in-tree volume that was not
-// handed over to the driver. Such a volume loses the finalizer when it is not attached. Trace
-// migrated-static
+// isOthers reports whether a volume belongs to the in-tree plugin. This holds for an in-tree volume
+// that was not handed over to the driver. Such a volume loses the finalizer when it is not
+// attached. Trace migrated-static
 func (r *run) isOthers(pv *corev1.PersistentVolume) bool {
 	_, inTree := migration.Plugin(pv)
 	return inTree && pv.Annotations[migratedTo] != r.features.driver

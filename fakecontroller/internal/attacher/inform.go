@@ -41,8 +41,8 @@ func (r *run) attachmentChanged(e store.Event[*storagev1.VolumeAttachment]) {
 	}
 }
 
-// matters: if only the sidecar's own error report changed, an attachment is not processed before
-// its backoff ends. C-ATT-4
+// matters reports whether a change queues an attachment. If only the sidecar's own error report
+// changed, the attachment is not processed before its backoff ends. C-ATT-4
 func matters(old, now *storagev1.VolumeAttachment) bool {
 	if old.Status.Attached != now.Status.Attached || len(old.Finalizers) != len(now.Finalizers) || len(old.Annotations) != len(now.Annotations) {
 		return true

@@ -14,8 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// nodeID is the driver's id of a node. C-ATT-25: a node that does not run the driver is an error if
-// there is no attachment with its id.
+// nodeID returns the driver's id of a node. C-ATT-25: if the node does not run the driver and no
+// attachment has the id, it returns an error.
 func (r *run) nodeID(p *kernel.Process, node string, fallback *storagev1.VolumeAttachment) (string, error) {
 	if !r.Began.Has(version.CSINode) {
 		return r.oldNodeID(p, node, fallback)
@@ -44,8 +44,8 @@ func idIn(node *storagev1.CSINode, driver string) (string, bool) {
 	return "", false
 }
 
-// oldNodeID finds the id as the sidecar did before there were CSINodes. It does not matter whether
-// the driver is available, and without the object the Node has the id. L-ATT-1, L-ATT-2
+// oldNodeID finds the id like sidecars before CSINodes existed. It ignores whether the driver is
+// available. Without the object it reads the id from the Node. L-ATT-1, L-ATT-2
 func (r *run) oldNodeID(p *kernel.Process, name string, fallback *storagev1.VolumeAttachment) (string, error) {
 	key := store.Key{Name: name}
 	if info, err := component.Live[*legacy.CSINodeInfo](p, r.Component, key); err == nil {

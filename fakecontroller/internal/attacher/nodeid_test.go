@@ -16,7 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// L-ATT-1, L-ATT-2: the object, available or not, then the Node.
+// L-ATT-1, L-ATT-2: the sidecar reads the object first, whether the driver is available or not, and
+// then the Node.
 func TestWhereAnOldSidecarFindsTheNodeID(t *testing.T) {
 	info := func(available bool, driver string) *legacy.CSINodeInfo {
 		return &legacy.CSINodeInfo{

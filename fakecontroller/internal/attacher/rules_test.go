@@ -162,8 +162,7 @@ func TestTheRequestOfAnAttach(t *testing.T) {
 	}
 }
 
-// C-ATT-20: without its volume an attachment cannot be detached; the sidecar retries without an
-// end.
+// C-ATT-20: without its volume an attachment cannot be detached; the sidecar retries for ever.
 func TestAnAttachmentOfADeletedVolumeStays(t *testing.T) {
 	c := newSite(t, nil, mock.Options{})
 	c.start()

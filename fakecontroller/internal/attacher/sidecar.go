@@ -27,7 +27,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return Start(w, wire, o)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake {
 	found := slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 	if o.MaxEntries > math.MaxInt32 {

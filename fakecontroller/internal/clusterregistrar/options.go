@@ -21,12 +21,12 @@ const Newest version.Version = 21
 type Options struct {
 	// RequiresAttachment is a field of the object in Kubernetes 1.13. Default: true.
 	RequiresAttachment *bool `json:"driverRequiresAttachment,omitempty" doc:"--driver-requires-attachment, for Kubernetes 1.13: attachRequired of the CSIDriver; default true."`
-	// PodInfoVersion is a field of the object in Kubernetes 1.13. Default: empty, which is no
-	// information.
+	// PodInfoVersion is a field of the object in Kubernetes 1.13. Default: empty, which means no
+	// pod information.
 	PodInfoVersion string `json:"podInfoMountVersion,omitempty" example:"v1" doc:"--pod-info-mount-version, for Kubernetes 1.13: podInfoOnMountVersion of the CSIDriver; default empty, no information."`
 	// PodInfo is a field of the object since Kubernetes 1.14. Default: false.
 	PodInfo bool `json:"podInfoMount,omitempty" doc:"--pod-info-mount, since Kubernetes 1.14: podInfoOnMount of the CSIDriver; default false."`
-	// Restart restarts it after its exit. Default: sidecar.RestartAlways.
+	// Restart controls whether the program restarts after its exit. Default: sidecar.RestartAlways.
 	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
 }
 
@@ -35,7 +35,7 @@ var _ sidecar.Sidecar = Options{}
 // Name is the name of the program.
 func (Options) Name() string { return Name }
 
-// RunsBeside: it runs in every deployment that has it.
+// RunsBeside returns true: the program runs in every deployment that includes it.
 func (Options) RunsBeside(sidecar.Promises) bool { return true }
 
 // Lock is empty: replicas create the object at the same time, and the first one wins.
@@ -46,7 +46,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return start(w, wire, o, at)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (Options) Mistakes() []sidecar.Mistake { return nil }
 
 // MistakesIn returns the mistakes for a cluster with a version. Release 1.0 of the program, for

@@ -58,7 +58,7 @@ func (r *run) main(p *kernel.Process) {
 	}
 }
 
-// describe is the object that the driver and the flags make. C-CDR-1
+// describe returns the object that results from the driver and the flags. C-CDR-1
 func (r *run) describe(p *kernel.Process) *storagev1.CSIDriver {
 	name, deadline := r.meet(p)
 	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name}}

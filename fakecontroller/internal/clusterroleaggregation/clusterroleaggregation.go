@@ -25,7 +25,7 @@ type Controller struct {
 	roles *workqueue.Queue[string]
 }
 
-// Start runs it.
+// Start runs the controller.
 func Start(w *component.World) *Controller {
 	c := &Controller{Component: w.Start("clusterrole-aggregation-controller", "")}
 	c.roles = workqueue.New("cluster roles", workqueue.Default, c.Go, c.sync)
@@ -68,7 +68,8 @@ func (c *Controller) sync(p *kernel.Process, name string) error {
 	return err
 }
 
-// gather adds the rules of all roles that match a selector, except one role, without repetitions.
+// gather returns the rules of all roles that match a selector, except for one role, without
+// repetitions.
 func (c *Controller) gather(rules []rbacv1.PolicyRule, selector labels.Selector, but string) []rbacv1.PolicyRule {
 	var selected []*rbacv1.ClusterRole
 	for role := range store.List[*rbacv1.ClusterRole](c.Cache, "") {

@@ -26,7 +26,7 @@ func scheduleOf(c cronJob) (cron.Schedule, error) {
 }
 
 // due returns the latest start that is due since the last one, or since the creation of the cron
-// job. It also returns the number of due starts. The time is zero if none is.
+// job. It also returns the number of due starts. The time is zero if no start is due.
 func due(c cronJob, now time.Time, s cron.Schedule) (latest time.Time, missed int64, err error) {
 	since := c.CreationTimestamp.Time
 	if c.Status.LastScheduleTime != nil {
@@ -61,7 +61,7 @@ func next(now time.Time, s cron.Schedule) time.Duration {
 	return s.Next(now.UTC()).Add(delta).Sub(now)
 }
 
-// warnOfMissed emits an event about missed starts, as the real controller does for many of them.
+// warnOfMissed emits an event about missed starts if there are many, like the real controller.
 func (c *Controller) warnOfMissed(of cronJob, missed int64) {
 	if missed > manyMissed {
 		c.Event(of, corev1.EventTypeWarning, "TooManyMissedTimes",
@@ -69,7 +69,8 @@ func (c *Controller) warnOfMissed(of cronJob, missed int64) {
 	}
 }
 
-// jobName returns the name of the job that starts at a time: all makers use the same.
+// jobName returns the name of the job that starts at a time. All instances of the controller use
+// the same name.
 func jobName(c cronJob, start time.Time) string {
 	return fmt.Sprintf("%s-%d", c.Name, start.Unix()/60)
 }

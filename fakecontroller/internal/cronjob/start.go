@@ -101,7 +101,7 @@ func (c *Controller) remove(p *kernel.Process, of cronJob, job *batchv1.Job) err
 func (c *Controller) create(p *kernel.Process, of cronJob, at time.Time) error {
 	made, err := component.Create(p, c.Component, jobOf(of, at))
 	switch {
-	case apierrors.IsAlreadyExists(err): // by a controller that did not live to write it down
+	case apierrors.IsAlreadyExists(err): // a killed controller created it
 		there, found, err := live(p, c, store.Key{Namespace: of.Namespace, Name: jobName(of, at)})
 		if err != nil || !found || !metav1.IsControlledBy(there, of) {
 			return err

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long a set waits before it replaces a failed pod: the first time, and at most.
+// The first and the longest delay before a set replaces a failed pod.
 const (
 	firstBackoff = time.Second
 	maxBackoff   = 15 * time.Minute
@@ -19,8 +19,8 @@ type place struct {
 	node string
 }
 
-// backoffs hold the failures of pods. They prevent an endless fast loop of a kubelet that rejects a
-// pod and a set that creates it again.
+// backoffs hold the failures of pods. They prevent an endless fast loop in which a kubelet rejects
+// a pod and the set creates it again.
 type backoffs map[place]backoff
 
 type backoff struct {

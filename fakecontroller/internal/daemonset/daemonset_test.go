@@ -147,7 +147,7 @@ func TestNoNodeGetsTwoPods(t *testing.T) {
 }
 
 // A set with a surge creates the new pod beside the old one. The surge limits the number of nodes
-// with two pods. It ends the old pod when the new one has been ready for long enough. C-DS-1
+// with two pods. The old pod ends when the new one has been ready for long enough. C-DS-1
 // [pkg/controller/daemon/update.go]
 func TestASurgeMakesTheNewPodFirst(t *testing.T) {
 	c := newCluster(t, nil)

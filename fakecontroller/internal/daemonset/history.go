@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// record keeps the template of a set as its newest ControllerRevision, and returns the older ones.
-// kubectl rollout undo restores templates from these. C-DS-3
+// record keeps the template of a set as its newest ControllerRevision, and returns the older
+// revisions. kubectl rollout undo restores templates from revisions. C-DS-3
 func (c *Controller) record(p *kernel.Process, set *appsv1.DaemonSet) (old []*appsv1.ControllerRevision, err error) {
 	data, err := workload.Record(set.Spec.Template)
 	if err != nil {
@@ -38,7 +38,7 @@ func (c *Controller) record(p *kernel.Process, set *appsv1.DaemonSet) (old []*ap
 	switch {
 	case current == nil:
 		_, err = component.Create(p, c.Component, revisionFor(set, data, newest+1))
-		if apierrors.IsAlreadyExists(err) { // the cache does not have it yet
+		if apierrors.IsAlreadyExists(err) { // the cache does not have the revision yet
 			err = nil
 		}
 	case current.Revision <= newest: // the set was rolled back

@@ -31,8 +31,8 @@ func (c *Controller) place(p *kernel.Process, set *appsv1.DaemonSet, pods map[st
 	return nil
 }
 
-// manage decides about the pods of one node: whether it needs another one, and which pods end.
-// [pkg/controller/daemon podsShouldBeOnNode]
+// manage decides about the pods of one node: whether the node needs another pod, and which pods
+// end. [pkg/controller/daemon podsShouldBeOnNode]
 func (c *Controller) manage(set *appsv1.DaemonSet, node *corev1.Node, here []*corev1.Pod) (lacks bool, surplus []*corev1.Pod) {
 	runs, stays := fits(set, node)
 	switch {
@@ -77,8 +77,8 @@ func (c *Controller) sort(set *appsv1.DaemonSet, node string, here []*corev1.Pod
 }
 
 // superseded returns the surplus pods of a node during a surge. One pod with the old template and
-// one with the new template may run there. The old one also becomes surplus when it is not ready or
-// the new one is available.
+// one with the new template may run there. The old pod is also surplus if it is not ready or the
+// new one is available.
 func (c *Controller) superseded(set *appsv1.DaemonSet, running []*corev1.Pod) (surplus []*corev1.Pod) {
 	var old, fresh *corev1.Pod
 	for _, pod := range running {
@@ -117,8 +117,8 @@ func isUpdated(set *appsv1.DaemonSet, pod *corev1.Pod) bool {
 	return pod.Labels[appsv1.ControllerRevisionHashLabelKey] == workload.Hash(&set.Spec.Template)
 }
 
-// availableIn returns how long a pod must stay ready until it counts as available. It is 0 if the
-// pod already does, and negative if the pod is not ready.
+// availableIn returns how long a pod must stay ready until it counts as available. It returns 0 if
+// the pod is already available, and a negative time if the pod is not ready.
 func (c *Controller) availableIn(set *appsv1.DaemonSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }

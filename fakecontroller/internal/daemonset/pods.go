@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// podFor is the pod of a node. The scheduler assigns it to the node.
+// podFor returns the pod for a node. The scheduler assigns the pod to the node.
 func podFor(set *appsv1.DaemonSet, node string) *corev1.Pod {
 	pod := workload.Pod(set, kind, &set.Spec.Template)
 	if pod.Labels == nil {

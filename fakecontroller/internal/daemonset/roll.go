@@ -89,7 +89,7 @@ func (c *Controller) outdated(set *appsv1.DaemonSet, pods map[string][]*corev1.P
 	return append(ending, candidates[:min(max(0, unavailable-missing), len(candidates))]...)
 }
 
-// surge returns the nodes that get a second pod, and the old pods that are not needed any more.
+// surge returns the nodes that get a second pod, and the old pods that are no longer needed.
 func (c *Controller) surge(set *appsv1.DaemonSet, pods map[string][]*corev1.Pod, most, wanted int) (nodes []string, ending []*corev1.Pod) {
 	var candidates []string
 	var misplaced []*corev1.Pod

@@ -1,6 +1,6 @@
 // Package deployment is the Deployment controller of the kube-controller-manager. It keeps a
-// ReplicaSet for each template of a deployment, and moves the pods from the old ones to the new
-// one. It does not support pausing.
+// ReplicaSet for each template of a deployment, and moves the pods from the old sets to the new
+// set. It does not support pausing.
 package deployment
 
 import (
@@ -119,11 +119,11 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 }
 
 func revisionOf(set *appsv1.ReplicaSet) int {
-	n, _ := strconv.Atoi(set.Annotations[revisionAnnotation]) // without one it is the oldest
+	n, _ := strconv.Atoi(set.Annotations[revisionAnnotation]) // 0 if it has none
 	return n
 }
 
-// setFor is the set of a deployment's template, without pods.
+// setFor returns the set for a deployment's template, without pods.
 func setFor(d *appsv1.Deployment, name, revision string) *appsv1.ReplicaSet {
 	hash := name[len(d.Name)+1:]
 	template := d.Spec.Template.DeepCopy()

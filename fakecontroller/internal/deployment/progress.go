@@ -31,7 +31,7 @@ func conditionOf(all []appsv1.DeploymentCondition, t appsv1.DeploymentConditionT
 	return nil
 }
 
-// with returns the conditions with another one at the end. A condition with the same status and
+// with returns the conditions with a new condition at the end. A condition with the same status and
 // reason is not changed.
 func (r *rollout) with(all []appsv1.DeploymentCondition, now metav1.Time, t appsv1.DeploymentConditionType, status corev1.ConditionStatus, reason, message string) []appsv1.DeploymentCondition {
 	c := appsv1.DeploymentCondition{Type: t, Status: status, Reason: reason, Message: message, LastUpdateTime: now, LastTransitionTime: now}
@@ -50,9 +50,9 @@ func without(all []appsv1.DeploymentCondition, t appsv1.DeploymentConditionType)
 	return slices.DeleteFunc(slices.Clone(all), func(c appsv1.DeploymentCondition) bool { return c.Type == t })
 }
 
-// progress returns the conditions with one about the rollout's progress: it is complete, has
-// advanced, or has exceeded its deadline. C-DEP-1 [pkg/controller/deployment/progress.go
-// syncRolloutStatus]
+// progress returns the conditions with a condition about the rollout's progress: the rollout is
+// complete, has advanced, or has exceeded its deadline. C-DEP-1
+// [pkg/controller/deployment/progress.go syncRolloutStatus]
 func (r *rollout) progress(status *appsv1.DeploymentStatus, now metav1.Time) []appsv1.DeploymentCondition {
 	all, was := status.Conditions, conditionOf(r.Status.Conditions, appsv1.DeploymentProgressing)
 	say := func(status corev1.ConditionStatus, reason, what string) []appsv1.DeploymentCondition {
@@ -83,8 +83,7 @@ func (r *rollout) complete(s *appsv1.DeploymentStatus) bool {
 	return s.UpdatedReplicas == wanted && s.Replicas == wanted && s.AvailableReplicas == wanted
 }
 
-// advanced reports whether there are more new pods than before, more that are ready, or fewer old
-// ones.
+// advanced reports whether there are more new pods than before, more ready pods, or fewer old pods.
 func (r *rollout) advanced(s *appsv1.DeploymentStatus) bool {
 	was := &r.Status
 	return s.UpdatedReplicas > was.UpdatedReplicas || s.Replicas-s.UpdatedReplicas < was.Replicas-was.UpdatedReplicas ||

@@ -100,7 +100,7 @@ func TestAnEvictionIsCountedUntilThePodIsDeleted(t *testing.T) {
 	assert.Equal(t, int32(1), status.CurrentHealthy)
 	assert.Error(t, evict("web-1"))
 
-	c.Run(3 * time.Minute) // it was not deleted
+	c.Run(3 * time.Minute) // the pod was not deleted
 	assert.Empty(t, testcluster.Get[*policyv1.PodDisruptionBudget](c, "default", "web").Status.DisruptedPods)
 	assert.NoError(t, evict("web-1"))
 }

@@ -1,5 +1,5 @@
 // Package expand is the expand controller of kube-controller-manager. For a CSI volume it only
-// emits an event that an external resizer expands it.
+// emits an event that an external resizer expands the volume.
 package expand
 
 import (
@@ -45,7 +45,7 @@ func hasGrown(old, now claim) bool {
 
 func requested(pvc claim) *resource.Quantity { return pvc.Spec.Resources.Requests.Storage() }
 
-// sync writes the name of the resizer for a claim that requests more. C-EXP-2, C-EXP-4
+// sync writes the name of the resizer into a claim that requests a larger size. C-EXP-2, C-EXP-4
 func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	pvc, ok := component.Cached[claim](c.Component, key)
 	if !ok {
@@ -85,5 +85,5 @@ func (c *Controller) handOver(p *kernel.Process, pvc claim, plugin string) error
 
 const annResizer = "volume.kubernetes.io/storage-resizer"
 
-// annPreResizeCapacity marks a volume with a file system that is yet to grow. C-RES-3
+// annPreResizeCapacity marks a volume with a file system that has not grown yet. C-RES-3
 const annPreResizeCapacity = "volume.alpha.kubernetes.io/pre-resize-capacity"

@@ -12,8 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// judge deletes an object without remaining owners, and removes dangling references from an object
-// with other owners.
+// judge deletes an object without remaining owners. From an object with other owners, it removes
+// dangling references.
 func (c *Collector) judge(p *kernel.Process, id identity) error {
 	obj, ok := c.live(p, id)
 	if !ok || obj.GetDeletionTimestamp() != nil || len(obj.GetOwnerReferences()) == 0 {
@@ -37,7 +37,7 @@ func (c *Collector) sort(p *kernel.Process, obj store.Object) ownerStates {
 	var states ownerStates
 	for _, ref := range obj.GetOwnerReferences() {
 		id, known := c.ownerIdentity(obj.GetNamespace(), ref)
-		if !known { // of a kind that is not served here: its state is unknown
+		if !known { // the state of a kind that is not served here is unknown
 			states.solid = append(states.solid, ref)
 			continue
 		}

@@ -21,12 +21,12 @@ type Collector struct {
 	*component.Component
 	graph    graph
 	followed []following
-	// suspects are objects that may have lost their owners. owners are objects that are being
-	// deleted after or without their dependents.
+	// suspects are objects that may have lost their owners. owners are objects that are deleted
+	// after their dependents, or without them.
 	suspects, owners *workqueue.Queue[identity]
 }
 
-// Start runs the garbage collector. It follows all resources but events.
+// Start runs the garbage collector. It follows all resources except events.
 func Start(w *component.World) *Collector {
 	c := &Collector{Component: w.Start("generic-garbage-collector", ""), graph: graph{}}
 	options := workqueue.Default
@@ -48,7 +48,7 @@ func (c *Collector) follow(p *kernel.Process) {
 // changed.
 func (c *Collector) takeChanges() (redefined bool) {
 	for _, f := range c.followed {
-		for f.Len() > 0 { // of most there is no news
+		for f.Len() > 0 { // most resources have no news
 			e, _ := f.Next()
 			c.changed(f.resource, e)
 			redefined = redefined || f.resource.GVR.Resource == "customresourcedefinitions"
@@ -63,7 +63,7 @@ type following struct {
 	resource *store.Resource
 }
 
-// followAll follows the present kinds: definitions add kinds and remove them.
+// followAll follows all existing kinds. Definitions add and remove kinds.
 func (c *Collector) followAll(p *kernel.Process, before []following) []following {
 	now := c.Store.Resources()
 	all := make([]following, 0, len(now))
@@ -112,7 +112,7 @@ func (c *Collector) changed(resource *store.Resource, e store.Event[store.Object
 	}
 }
 
-// ownersOf checks the owners again that waited for the deletion of an object.
+// ownersOf checks again the owners that waited for the deletion of an object.
 func (c *Collector) ownersOf(gone store.Object) {
 	for _, ref := range gone.GetOwnerReferences() {
 		id, ok := c.ownerIdentity(gone.GetNamespace(), ref)

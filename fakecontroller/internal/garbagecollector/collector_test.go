@@ -35,7 +35,7 @@ func (w *world) delete(name string, policy metav1.DeletionPropagation) {
 	require.NoError(w.T, err)
 }
 
-// left are the names of the ConfigMaps that exist.
+// left returns the names of the existing ConfigMaps.
 func (w *world) left() []string {
 	names := []string{}
 	for m := range store.List[*corev1.ConfigMap](w.Store, "default") {

@@ -70,9 +70,9 @@ type run struct {
 	driver string // as the plugin calls itself
 
 	due      []string        // volumes to check, by the names of their PersistentVolumes
-	enqueued map[string]bool // those that are due or being checked
+	enqueued map[string]bool // volumes that are due or being checked
 
-	failing   map[string]time.Duration // nodes that are not ready, since when
+	failing   map[string]time.Duration // nodes that are not ready, and the times since then
 	broken    map[string]bool          // nodes with a reported failure
 	scheduled map[types.UID]scheduledPod
 }

@@ -34,7 +34,7 @@ func (r *run) watchNodes(p *kernel.Process) {
 			r.podSeen(e)
 		}
 		for e, ok := nodes.Next(); ok; e, ok = nodes.Next() {
-			if e.Type == store.Deleted { // the real one crashes in this case. C-HEALTH-8
+			if e.Type == store.Deleted { // the real monitor crashes in this case. C-HEALTH-8
 				r.failed(e.Object.Name)
 				delete(r.failing, e.Object.Name)
 			} else {

@@ -26,7 +26,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return Start(w, wire, o)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake {
 	return o.CheckElection()
 }

@@ -30,7 +30,7 @@ func (r *run) checkLists(p *kernel.Process) {
 	}
 }
 
-// list is the conditions of all volumes that the driver lists, by handle.
+// list returns the conditions of all volumes that the driver lists, by handle.
 func (r *run) list(p *kernel.Process) (map[string]contract.VolumeCondition, error) {
 	conditions := map[string]contract.VolumeCondition{}
 	request := &csi.ListVolumesRequest{}
@@ -63,8 +63,8 @@ func (r *run) tellAll(p *kernel.Process, conditions map[string]contract.VolumeCo
 	}
 }
 
-// emit reports that a volume is normal again while an event about its abnormal condition exists.
-// C-HEALTH-5
+// emit emits events about conditions. It reports a volume as normal only while an event about its
+// abnormal condition exists. C-HEALTH-5
 func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeCondition, ill map[types.UID]bool) {
 	switch {
 	case condition.Abnormal:

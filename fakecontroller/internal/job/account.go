@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// account counts the pods that have ended. No pod is lost or counted twice, at whatever moment the
-// controller is killed. Pods are first listed in the status, then released from their finalizer,
+// account counts the pods that have ended. No pod is lost or counted twice, even if the controller
+// is killed at any moment. Pods are first listed in the status, then released from their finalizer,
 // then counted.
 func (c *Controller) account(p *kernel.Process, r *round) error {
 	r.describe()

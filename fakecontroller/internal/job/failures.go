@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// How long a job waits before it replaces a failed pod: the first time, and at most.
+// The first and the longest delay before a job replaces a failed pod.
 const (
 	firstBackoff = 10 * time.Second
 	maxBackoff   = 10 * time.Minute
@@ -65,8 +65,8 @@ func restAfter(count int, last, now time.Time) time.Duration {
 	return max(0, last.Add(min(backoff, maxBackoff)).Sub(now))
 }
 
-// endOf returns the time at which the last container of a pod ended; at the earliest, the time of
-// its deletion or, without one, of its creation.
+// endOf returns the time at which the last container of a pod ended. It is not before the pod's
+// deletion or, if the pod was not deleted, its creation.
 func endOf(pod *corev1.Pod) time.Time {
 	end := pod.CreationTimestamp.Time
 	if pod.DeletionTimestamp != nil {

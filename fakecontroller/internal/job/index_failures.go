@@ -90,8 +90,8 @@ func (r *round) countFailures(pod *corev1.Pod, n int) {
 	pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(count))
 }
 
-// rested returns the numbers without a pod that failed a short time ago. Without any, the job is
-// queued for the end of the shortest wait.
+// rested returns the indexes without a recent failure. If there is none, it queues the job for the
+// end of the shortest wait.
 func (c *Controller) rested(r *round, pending []int) (numbers []int) {
 	next := maxBackoff
 	for _, n := range pending {

@@ -22,7 +22,7 @@ func TestIndexesAreWrittenAsRanges(t *testing.T) { // C-JOB-1
 	assert.Equal(t, "0-4", parseIndexes("0-9", 5).String(), "a job can have become smaller")
 }
 
-// Each index gets one pod. A failed pod is replaced by one with the same index, and the job is
+// Each index gets one pod. A failed pod is replaced by a pod with the same index, and the job is
 // complete when all indexes have succeeded. C-JOB-1
 func TestAnIndexedJobRunsAPodForEachNumber(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})

@@ -29,7 +29,7 @@ func newJob(change func(*batchv1.JobSpec)) *batchv1.Job {
 	return j
 }
 
-// running are the pods that have not ended, after some time.
+// running returns the pods that have not ended, after some time.
 func running(c *testcluster.Cluster, after time.Duration) (pods []*corev1.Pod) {
 	c.Run(after)
 	for pod := range store.List[*corev1.Pod](c.Store, "default") {

@@ -58,7 +58,7 @@ func (r *round) counts(pod *corev1.Pod) bool {
 	return action != batchv1.PodFailurePolicyActionIgnore
 }
 
-// failedByPolicy is the end of a job because a failed pod matches a FailJob rule of its policy.
+// failedByPolicy returns the end of a job if a failed pod matches a FailJob rule of its policy.
 // C-JOB-5
 func (r *round) failedByPolicy() *verdict {
 	for _, pod := range r.tracked {
@@ -78,7 +78,8 @@ func (r *round) onlyReplacesFailed() bool {
 	return r.Spec.PodFailurePolicy != nil || policy != nil && *policy == batchv1.Failed
 }
 
-// succeededByPolicy is the end of an Indexed job when a rule of its successPolicy is met. C-JOB-6
+// succeededByPolicy returns the end of an Indexed job if a rule of its successPolicy is met.
+// C-JOB-6
 func (r *round) succeededByPolicy() *verdict {
 	if r.Spec.SuccessPolicy == nil || len(r.done) == 0 {
 		return nil

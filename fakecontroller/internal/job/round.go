@@ -17,9 +17,9 @@ type round struct {
 	job
 	active      []*corev1.Pod
 	terminating int32
-	ended       []*corev1.Pod // finished and not counted yet: they still have the finalizer
+	ended       []*corev1.Pod // finished and not counted yet; these still have the finalizer
 	tracked     []*corev1.Pod // finished and with the finalizer, counted or not
-	succeeded   int32         // including those that are to be counted
+	succeeded   int32         // including pods that are not counted yet
 	failed      int32
 	verdict     *verdict // nil while the job continues
 	done        indexes  // the indexes with a successful pod; nil if the job is not Indexed
@@ -103,8 +103,8 @@ func (r *round) isUncounted(pod types.UID) bool {
 	return u != nil && (slices.Contains(u.Succeeded, pod) || slices.Contains(u.Failed, pod))
 }
 
-// judge decides whether the job has failed, or has succeeded by its policy. Whether its completions
-// are reached is known only after its pods have been processed.
+// judge decides whether the job has failed, or has succeeded by its policy. The completions are
+// known only after its pods have been processed.
 func (r *round) judge(now time.Time) *verdict {
 	if c := held(r.job, batchv1.JobSuccessCriteriaMet); c != nil {
 		return success(c.Reason, c.Message)
@@ -129,8 +129,8 @@ func (r *round) judge(now time.Time) *verdict {
 	return r.succeededByPolicy()
 }
 
-// restarts counts the restarts of containers of pods that stay when a container fails. If the limit
-// is 0, the first failure exceeds it.
+// restarts counts the restarts of containers in pods that continue when a container fails. If the
+// limit is 0, the first failure exceeds it.
 func (r *round) restarts() (count int32) {
 	if r.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return 0
@@ -146,8 +146,8 @@ func (r *round) restarts() (count int32) {
 	return count
 }
 
-// enough reports whether the job has completed. Without a number of completions it is done when one
-// pod has succeeded and the others have ended.
+// enough reports whether the job has completed. If it has no number of completions, it has
+// completed when one pod has succeeded and the others have ended.
 func (r *round) enough() bool {
 	if len(r.active) > 0 {
 		return false

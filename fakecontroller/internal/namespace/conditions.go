@@ -17,8 +17,8 @@ import (
 // an object.
 const finalizerEstimate = 15 * time.Second
 
-// remains counts the objects and finalizers that a pass leaves in a namespace, and contains the
-// pass's failures.
+// remains counts the objects and finalizers that a pass leaves in a namespace, and holds the
+// failures of the pass.
 type remains struct {
 	kinds      map[string]int // by RESOURCE.GROUP
 	finalizers map[string]int
@@ -95,7 +95,7 @@ func counted(counts map[string]int, format string) string {
 	return strings.Join(texts, ", ")
 }
 
-// setConditions reports whether that changes something.
+// setConditions sets the conditions, and reports whether anything changes.
 func setConditions(status *corev1.NamespaceStatus, left *remains, now metav1.Time) (changed bool) {
 	for _, is := range conditionsOf(left) {
 		i := slices.IndexFunc(status.Conditions, func(c corev1.NamespaceCondition) bool { return c.Type == is.Type })

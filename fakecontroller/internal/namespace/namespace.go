@@ -18,7 +18,7 @@ import (
 
 // The times between two looks at a namespace.
 const (
-	afterChange = 5 * time.Second // of the namespace itself
+	afterChange = 5 * time.Second // of a change of the namespace itself
 	firstRetry  = 5 * time.Millisecond
 	lastRetry   = time.Minute
 )
@@ -47,7 +47,7 @@ func (c *Controller) run(p *kernel.Process) {
 			p.Park("namespaces that are deleted")
 			continue
 		}
-		next := slices.Min(slices.Collect(maps.Values(c.due))) // any order: the least counts
+		next := slices.Min(slices.Collect(maps.Values(c.due))) // any order: a minimum
 		if next > p.Elapsed() {
 			p.ParkUntil("the next look at a deleted namespace", next)
 			continue

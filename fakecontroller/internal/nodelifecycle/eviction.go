@@ -78,7 +78,7 @@ func (c *Controller) taintsChanged(p *kernel.Process, e store.Event[*corev1.Node
 	}
 }
 
-// podChanged looks at a pod only when a field that matters to taints has changed.
+// podChanged processes a pod only if a field that matters to taints has changed.
 func (c *Controller) podChanged(p *kernel.Process, e store.Event[*corev1.Pod]) {
 	pod := e.Object
 	switch {
@@ -174,7 +174,7 @@ func (c *Controller) evictDue(p *kernel.Process) {
 	}
 }
 
-// evictOne deletes a pod, after an event that says why.
+// evictOne emits an event with the reason and deletes a pod.
 func (c *Controller) evictOne(p *kernel.Process, key store.Key) {
 	c.evictions.pods[key].done = true
 	pod, ok := component.Cached[*corev1.Pod](c.Component, key)

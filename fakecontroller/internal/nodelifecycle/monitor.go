@@ -39,7 +39,7 @@ func (c *Controller) monitor(p *kernel.Process) {
 	monitor(p)
 }
 
-// noteReport: a status that the kubelet wrote counts as a heartbeat, too.
+// noteReport treats a status that the kubelet wrote as a heartbeat, too.
 func (c *Controller) noteReport(now time.Duration, e store.Event[*corev1.Node]) {
 	switch {
 	case e.Type == store.Deleted:
@@ -49,15 +49,15 @@ func (c *Controller) noteReport(now time.Duration, e store.Event[*corev1.Node]) 
 	}
 }
 
-// due is the time at which a node needs the monitor. Registering a node is housekeeping, the
+// due returns the time at which a node needs the monitor. Registering a node is housekeeping; the
 // consequences of a dead kubelet are work.
 type due struct {
 	at   time.Duration
 	work bool
 }
 
-// nextDue returns the time at which the first of the watched nodes needs a pass. Nodes that need
-// none are not watched any more.
+// nextDue returns the time at which the first of the watched nodes needs a pass. It stops watching
+// nodes that need no pass.
 func (c *Controller) nextDue(now time.Duration) (at time.Duration, work, any bool) {
 	for name := range c.watched { // any order: the earliest of all is the result
 		next, ok := c.dueOf(name, now)

@@ -1,4 +1,4 @@
-// Package nodelifecycle handles nodes without heartbeats, as the kube-controller-manager does. Its
+// Package nodelifecycle handles nodes without heartbeats, like the kube-controller-manager. Its
 // node lifecycle controller judges nodes by the heartbeats of their kubelets and taints them. Its
 // taint eviction controller deletes pods that do not tolerate the taints.
 package nodelifecycle
@@ -53,7 +53,7 @@ func Start(w *component.World, heartbeats Heartbeats) *Controller {
 		registered: map[string]*corev1.Node{},
 		watched:    map[string]bool{},
 		reported:   map[string]time.Duration{},
-		lastPass:   w.Kernel.Elapsed(), // the first pass comes a period after the start
+		lastPass:   w.Kernel.Elapsed(), // the first pass is a period after the start
 		evictions:  newEvictions(),
 	}
 	monitor := c.Go("monitor", c.monitor)
@@ -78,7 +78,7 @@ func (c *Controller) alive(node *corev1.Node) (heardOf time.Duration, alive bool
 	return max(at, created, c.reported[node.Name]), alive
 }
 
-// passAt is the instant of the monitor's first pass at or after a time.
+// passAt returns the instant of the monitor's first pass at or after a time.
 func (c *Controller) passAt(at time.Duration) time.Duration {
 	at = max(at, c.started)
 	periods := (at - c.started + monitorPeriod - 1) / monitorPeriod

@@ -62,13 +62,13 @@ func (c *cluster) addPod(name, node string, tolerations ...corev1.Toleration) {
 	require.NoError(c.T, err)
 }
 
-// dies returns the end of a kubelet that renewed its lease at the given time.
+// dies ends a kubelet that renewed its lease at the given time.
 func (c *cluster) dies(node string, renewed time.Duration) {
 	c.kubelets.dead[node] = renewed
 	c.kubelets.tell(node)
 }
 
-// returns is the restart of a kubelet that reports its node as ready.
+// returns restarts a kubelet, which reports its node as ready.
 func (c *cluster) returns(node string) {
 	c.T.Helper()
 	delete(c.kubelets.dead, node)
@@ -116,7 +116,7 @@ func (c *cluster) events() []string {
 const unreachable = "node.kubernetes.io/unreachable"
 
 // fact 35, golden o1: the lease renewed at 8 s is observed at 10 s. 50 s later the node is unknown
-// and tainted at once; 0.1 s after that it is tainted once more.
+// and tainted at once; 0.1 s later a second taint follows.
 func TestDeadKubelet(t *testing.T) {
 	c := newCluster(t)
 	c.At(2 * time.Second)
@@ -152,7 +152,7 @@ func TestDeadKubelet(t *testing.T) {
 	assert.Equal(t, "1m15s taint-eviction-controller Pod/o1 Cancelling deletion of Pod default/o1", c.events()[3])
 }
 
-// Toleration of 300 s by default, from the NoExecute taint on.
+// Pods tolerate the NoExecute taint for 300 s by default.
 func TestPodLeavesASilentNodeAfterFiveMinutes(t *testing.T) {
 	c := newCluster(t)
 	c.addNode("node-a")

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// conditionTaint is the key of the taint for a condition with that status.
+// conditionTaint identifies a condition and a status, for which a node gets a taint.
 type conditionTaint struct {
 	condition corev1.NodeConditionType
 	status    corev1.ConditionStatus
@@ -29,7 +29,7 @@ var conditionTaints = []conditionTaint{
 	{corev1.NodePIDPressure, corev1.ConditionTrue, corev1.TaintNodePIDPressure},
 }
 
-// keepConditionTaints sets those taints as soon as a node changes.
+// keepConditionTaints sets the condition taints as soon as a node changes.
 func (c *Controller) keepConditionTaints(p *kernel.Process) {
 	nodes := component.Watch[*corev1.Node](c.Component, p)
 	var keep func(*kernel.Process)
@@ -49,7 +49,7 @@ func (c *Controller) keepConditionTaints(p *kernel.Process) {
 	keep(p)
 }
 
-// wantedNoSchedule is the keys of the NoSchedule taints that a node should have.
+// wantedNoSchedule returns the keys of the NoSchedule taints that a node should have.
 func wantedNoSchedule(node *corev1.Node) []string {
 	var keys []string
 	for _, t := range conditionTaints {
@@ -112,7 +112,7 @@ func hasTaint(taints []corev1.Taint, key string, effect corev1.TaintEffect) bool
 	return slices.ContainsFunc(taints, func(t corev1.Taint) bool { return t.Key == key && t.Effect == effect })
 }
 
-// wantedNoExecute is the key of the taint that evicts pods from an unhealthy node.
+// wantedNoExecute returns the key of the taint that evicts pods from an unhealthy node.
 func wantedNoExecute(node *corev1.Node) []string {
 	ready := condition(node, corev1.NodeReady)
 	switch {

@@ -63,8 +63,8 @@ func (c *Controller) pointToVolume(p *kernel.Process, pvc claim, pv *corev1.Pers
 	return updated, nil
 }
 
-// unbind removes a claimRef that the claim did not return. If the controller set it, it removes all
-// of it, otherwise only the uid. C-PV-35
+// unbind removes a claimRef if the claim does not point back to the volume. If the controller set
+// the claimRef, it is removed completely, otherwise only its uid. C-PV-35
 func (c *Controller) unbind(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	changed := pv.DeepCopy()
 	if metav1.HasAnnotation(pv.ObjectMeta, storagevolume.AnnBoundByController) {

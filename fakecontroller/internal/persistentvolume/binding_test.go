@@ -41,7 +41,7 @@ func (w *world) writes(resource string) int {
 	return n
 }
 
-// C-PV-3: conflicts are tried again and not reported.
+// C-PV-3: the controller retries after conflicts and does not report them.
 func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(aVolume("v", "1Gi", modes{rwo}))
@@ -62,7 +62,7 @@ func TestAConflictIsTriedAgainQuietly(t *testing.T) {
 	assert.Equal(t, []string{
 		"persistentvolumeclaims", meddler + " persistentvolumeclaims",
 		controller + " persistentvolumes", controller + " persistentvolumes",
-		meddler + " persistentvolumeclaims", // the update of the claim that follows is refused
+		meddler + " persistentvolumeclaims", // the subsequent update of the claim is refused
 		meddler + " persistentvolumeclaims", controller + " persistentvolumeclaims", controller + " persistentvolumeclaims",
 	}, order)
 	assert.Empty(t, w.events())
@@ -94,7 +94,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 }
 
 // C-PV-5, C-GEN-8: a failed operation is not repeated for 500 ms. A sync in between reports no
-// error and emits no event. Then the next resync asks again.
+// error and emits no event. Then the next resync requests the operation again.
 func TestAFailedOperationRests(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))
@@ -113,7 +113,7 @@ func TestAFailedOperationRests(t *testing.T) {
 	assert.Equal(t, []string{"persistentvolume-controller/operation provision-default/pvc[" + string(w.claim().UID) + "]"}, operations)
 }
 
-// C-PV-6: the annotations that show other components the progress.
+// C-PV-6: annotations show the progress to other components.
 func TestTheAnnotationsOfBindingAndProvisioning(t *testing.T) {
 	later := storagev1.VolumeBindingWaitForFirstConsumer
 	class := func(provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {
@@ -235,8 +235,8 @@ func TestTheStatusOfAClaim(t *testing.T) {
 	assert.Equal(t, corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimLost}, w.claim().Status)
 }
 
-// C-PV-33: a volume that was created for a claim does not wait for the resync, unless it has the
-// other mode.
+// C-PV-33: a volume that was created for a claim does not wait for the resync, unless their volume
+// modes differ.
 func TestAVolumeThatNamesAnUnboundClaimIsBoundAtOnce(t *testing.T) {
 	for says, mode := range map[string]corev1.PersistentVolumeMode{"of its mode": corev1.PersistentVolumeFilesystem, "of the other mode": corev1.PersistentVolumeBlock} {
 		t.Run(says, func(t *testing.T) {

@@ -109,7 +109,7 @@ func (c *Controller) unscheduledPods(pvc claim) []string {
 	return names
 }
 
-// defaultClass is the newest class annotated as the default. Among equally new ones, it is the
+// defaultClass is the newest class annotated as the default. Among equally new classes, it is the
 // first by name. C-PV-11
 func defaultClass(cache store.Reader) *storagev1.StorageClass {
 	var newest *storagev1.StorageClass

@@ -85,7 +85,7 @@ func classless(pvc claim) { none := ""; pvc.Spec.StorageClassName = &none }
 
 func names(volume string) func(claim) { return func(pvc claim) { pvc.Spec.VolumeName = volume } }
 
-// C-PV-11, C-PV-23: volumes that exist when the claim comes
+// C-PV-11, C-PV-23: the volumes exist when the claim is created.
 func TestClaimIsBoundToTheSmallestVolumeThatFits(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("big", "9Gi", modes{rwo}), aVolume("fit", "2Gi", modes{rwo}), aVolume("small", "1Gi", modes{rwo}))
@@ -155,7 +155,8 @@ func TestClaimThatNamesItsVolume(t *testing.T) {
 	}
 }
 
-// C-PV-13: lost with its volume, and bound again with it
+// C-PV-13: a claim is lost when its volume is deleted, and bound again when the volume is
+// recreated.
 func TestClaimIsLostWithItsVolumeAndRecoversWithIt(t *testing.T) {
 	w := newWorld(t)
 	w.add(aVolume("v", "1Gi", modes{rwo}))

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// findVolume is the best existing volume for a claim, nil if there is none.
+// findVolume returns the best existing volume for a claim; nil if there is none.
 func (c *Controller) findVolume(pvc claim, delayed bool) (*corev1.PersistentVolume, error) {
 	return match(pvc, c.candidates(pvc), delayed)
 }
@@ -32,8 +32,8 @@ func (c *Controller) candidates(pvc claim) []*corev1.PersistentVolume {
 	return found
 }
 
-// match tries the volumes with the fewest access modes first. Among those with
-// the same modes the rules of C-PV-22 decide. C-PV-20
+// match tries the volumes with the fewest access modes first. Among volumes with the same modes,
+// the rules of C-PV-22 decide. C-PV-20
 func match(pvc claim, candidates []*corev1.PersistentVolume, delayed bool) (*corev1.PersistentVolume, error) {
 	for _, group := range byAccessModes(candidates) {
 		if !containsAll(group[0].Spec.AccessModes, pvc.Spec.AccessModes) {

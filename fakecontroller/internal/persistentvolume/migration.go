@@ -33,8 +33,8 @@ func (c *Controller) noteMigratedClaim(p *kernel.Process, pvc claim) (claim, err
 	return updated, nil
 }
 
-// alignVolume does the same for a volume from a provisioner, and sets the finalizers of the plugin
-// that has to delete it. C-MIG-7, C-PV-36
+// alignVolume records the driver on a volume from a provisioner, and sets the finalizers of the
+// plugin that has to delete the volume. C-MIG-7, C-PV-36
 func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	provisioner, ok := pv.Annotations[storagevolume.AnnDynamicallyProvisioned]
 	if !ok {
@@ -55,8 +55,8 @@ func (c *Controller) alignVolume(p *kernel.Process, pv *corev1.PersistentVolume)
 	return updated, nil
 }
 
-// deletionFinalizers returns the finalizers that a volume should have. A volume that an in-tree
-// plugin created and has to delete has the finalizer for this plugin, and for no other one. C-PV-36
+// deletionFinalizers returns the finalizers that a volume should have. If an in-tree plugin created
+// the volume and has to delete it, the volume has the finalizer for this plugin only. C-PV-36
 func (c *Controller) deletionFinalizers(pv *corev1.PersistentVolume, provisioner string) []string {
 	if !c.Version.Has(version.HonorReclaimPolicy) {
 		return pv.Finalizers

@@ -33,8 +33,8 @@ func (c *Controller) provision(pvc claim) {
 	})
 }
 
-// askProvisioner writes the name of the provisioner on the claim: the external provisioner waits
-// for this annotation. C-PV-41
+// askProvisioner writes the name of the provisioner into an annotation of the claim, for which the
+// external provisioner waits. C-PV-41
 func (c *Controller) askProvisioner(p *kernel.Process, pvc claim, provisioner string) error {
 	if pvc.Annotations[storagevolume.AnnStorageProvisioner] != provisioner {
 		changed := store.Fork(pvc)

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// reclaim applies its policy to a released volume. C-PV-50
+// reclaim applies the reclaim policy of a released volume. C-PV-50
 func (c *Controller) reclaim(p *kernel.Process, pv *corev1.PersistentVolume) error {
 	if pv.Annotations[storagevolume.AnnMigratedTo] != "" {
 		return nil

@@ -30,7 +30,7 @@ func (c *Controller) requeueOpen() {
 	for _, key := range sorted(c.openClaims) {
 		c.claimKeys.Add(key)
 		if pvc, ok := c.claims.Get(key); !ok || claimSettled(pvc) {
-			delete(c.openClaims, key) // it was listed only because of its volume
+			delete(c.openClaims, key) // the claim was open only because of its volume
 		}
 	}
 	for _, key := range sorted(c.openVolumes) {

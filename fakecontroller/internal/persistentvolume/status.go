@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// annPreResize is the size of a volume before an expansion that its claim does not know yet.
+// annPreResize is the size of a volume before an expansion that is not in the status of its claim
+// yet.
 const annPreResize = "volume.alpha.kubernetes.io/pre-resize-capacity"
 
 // setPhase writes the status of a claim without a volume. C-PV-14
@@ -69,7 +70,8 @@ func (c *Controller) writeStatus(p *kernel.Process, pvc, changed claim) (claim, 
 	return updated, nil
 }
 
-// lose marks a claim as lost after its volume was deleted. It emits the event only with the change.
+// lose marks a claim as lost after its volume was deleted. It emits an event only if the phase
+// changes.
 func (c *Controller) lose(p *kernel.Process, pvc claim, reason, message string) error {
 	before := pvc.Status.Phase
 	if err := c.setPhase(p, pvc, corev1.ClaimLost); err != nil {
@@ -96,8 +98,7 @@ func (c *Controller) setVolumePhase(p *kernel.Process, pv *corev1.PersistentVolu
 	return updated, nil
 }
 
-// fail marks a volume that cannot be reclaimed. The event comes with the change
-// only.
+// fail marks a volume that cannot be reclaimed. It emits an event only if the phase changes.
 func (c *Controller) fail(p *kernel.Process, pv *corev1.PersistentVolume, reason, message string) error {
 	before := pv.Status.Phase
 	updated, err := c.setVolumePhase(p, pv, corev1.VolumeFailed, message)

@@ -44,8 +44,8 @@ func (c *Controller) syncVolume(p *kernel.Process, key store.Key) error {
 	}
 }
 
-// claimOf returns the claim that a volume points to, nil if it is deleted. Before the claim counts
-// as deleted, it is read from the API, because the cache may be old. C-PV-31
+// claimOf returns the claim that a volume points to; nil if the claim is deleted. Before it treats
+// a claim as deleted, it reads the API, because the cache may be old. C-PV-31
 func (c *Controller) claimOf(p *kernel.Process, pv *corev1.PersistentVolume) (claim, error) {
 	ref := pv.Spec.ClaimRef
 	key := store.Key{Namespace: ref.Namespace, Name: ref.Name}
@@ -72,8 +72,8 @@ func isReleased(pv *corev1.PersistentVolume) bool {
 	return pv.Status.Phase == corev1.VolumeReleased || pv.Status.Phase == corev1.VolumeFailed
 }
 
-// bindLater lets the claim's sync accept the volume. This is how a volume that was provisioned for
-// a claim gets bound. C-PV-33
+// bindLater lets the claim's sync accept the volume. A volume that was provisioned for a claim is
+// bound this way. C-PV-33
 func (c *Controller) bindLater(pv *corev1.PersistentVolume, pvc claim) {
 	if storagevolume.CheckVolumeModeMismatches(&pvc.Spec, &pv.Spec) {
 		c.Event(pv, corev1.EventTypeWarning, "VolumeMismatch", "Cannot bind PersistentVolume to requested PersistentVolumeClaim %q due to incompatible volumeMode.", pvc.Name)

@@ -53,7 +53,7 @@ func (c *Controller) run(p *kernel.Process) {
 	c.react(p)
 }
 
-// react handles new events. Most of the time they make no pod suspect.
+// react handles new events. Most events make no pod suspect.
 func (c *Controller) react(p *kernel.Process) {
 	c.takeIn()
 	if len(c.suspects) == 0 {
@@ -83,7 +83,7 @@ func (c *Controller) takeIn() {
 	}
 }
 
-// nextPass is the first pass after now.
+// nextPass returns the time of the first pass after now.
 func (c *Controller) nextPass(now time.Duration) time.Duration {
 	return c.started + ((now-c.started)/period+1)*period
 }

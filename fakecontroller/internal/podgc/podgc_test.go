@@ -32,7 +32,7 @@ func (c *cluster) addNode(name string) {
 	require.NoError(c.T, err)
 }
 
-// changeNode changes its spec and its status.
+// changeNode changes the spec and the status of a node.
 func (c *cluster) changeNode(name string, change func(*corev1.Node)) {
 	c.T.Helper()
 	node, ok := store.Get[*corev1.Node](c.Store, store.Key{Name: name})

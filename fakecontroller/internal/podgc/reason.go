@@ -15,7 +15,7 @@ type reason int
 
 const (
 	none reason = iota
-	// orphaned: its node does not exist any more.
+	// orphaned: its node no longer exists.
 	orphaned
 	// outOfService: it is being deleted, and its node is out of service. C-ADC-62
 	outOfService

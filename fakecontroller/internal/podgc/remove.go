@@ -20,7 +20,7 @@ func (c *Controller) remove(p *kernel.Process, pod *corev1.Pod, why reason) erro
 	if why == orphaned {
 		_, err := component.Live[*corev1.Node](p, c.Component, store.Key{Name: pod.Spec.NodeName})
 		if err == nil {
-			return nil // it has returned; its event will follow
+			return nil // the node has returned; its event will follow
 		}
 		if !apierrors.IsNotFound(err) {
 			return fmt.Errorf("look up node %s of pod %s: %w", pod.Spec.NodeName, key, err)

@@ -51,7 +51,7 @@ func needsWork(obj metav1.Object, finalizer string) bool {
 	return deleted == slices.Contains(obj.GetFinalizers(), finalizer)
 }
 
-// podChanged processes the claims again that a pod may have stopped using. C-PVCP-4
+// podChanged processes again the claims that a pod may have stopped using. C-PVCP-4
 func (c *Claims) podChanged(e store.Event[*corev1.Pod]) {
 	if e.Type == store.Deleted || volume.Terminated(e.Object) || e.Object.Spec.NodeName == "" {
 		c.addClaimsOf(e.Object)
@@ -109,8 +109,8 @@ func anyUses(pods iter.Seq[*corev1.Pod], pvc *corev1.PersistentVolumeClaim) bool
 	return false
 }
 
-// uses reports whether a pod prevents the deletion of a claim: it does from its scheduling until it
-// no longer exists. C-PVCP-2
+// uses reports whether a pod prevents the deletion of a claim. A pod does this from its scheduling
+// until it no longer exists. C-PVCP-2
 func uses(pod *corev1.Pod, pvc *corev1.PersistentVolumeClaim) bool {
 	if pod.Spec.NodeName == "" {
 		return false
@@ -131,7 +131,7 @@ func shutDown(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.DeletionGracePeriodSeconds != nil && *pod.DeletionGracePeriodSeconds == 0
 }
 
-// writeFinalizers replaces the whole object and retries after a conflict. C-PVP-2
+// writeFinalizers replaces the whole object, and retries after a conflict. C-PVP-2
 func writeFinalizers[T store.Object](p *kernel.Process, c *component.Component, obj T, finalizers []string) error {
 	changed := store.Fork(obj)
 	changed.SetFinalizers(finalizers)

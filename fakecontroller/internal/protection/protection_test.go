@@ -141,8 +141,8 @@ func TestPodsAreListedLiveBeforeAClaimIsRemoved(t *testing.T) {
 	assert.Equal(t, []string{"ADDED persistentvolumeclaims", "MODIFIED persistentvolumeclaims", "ADDED pods"}, order, "the pod came after the deletion")
 }
 
-// C-PVP-2: finalizers are written with the object that the controller knows. A changed object is
-// not overwritten; the controller tries again.
+// C-PVP-2: the controller writes finalizers together with its cached version of the object. A
+// changed object is not overwritten; the controller tries again.
 func TestAFinalizerIsNotWrittenOverAChange(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	pv := testcluster.Create(w, aVolume())

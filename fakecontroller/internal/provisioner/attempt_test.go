@@ -70,7 +70,8 @@ func TestAHundredVolumesAreMadeAtOnce(t *testing.T) {
 	assert.Len(t, w.callTimes(createCall), 103)
 }
 
-// C-PROV-2: the provisioner has a new identity at each start. The driver has the last word.
+// C-PROV-2: the provisioner has a new identity at each start. An identity in the driver's answer
+// takes precedence.
 func TestTheProvisionerSignsItsVolumes(t *testing.T) {
 	const key = "storage.kubernetes.io/csiProvisionerIdentity"
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
@@ -166,7 +167,7 @@ func TestWhichClaimsAreProvisioned(t *testing.T) {
 	} {
 		t.Run(c.says, func(t *testing.T) {
 			w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
-			w.binder.Crash() // it would name the driver
+			w.binder.Crash() // the PV binder would name the driver
 			if c.class != nil {
 				testcluster.Create(w, c.class)
 			}
@@ -233,7 +234,7 @@ func TestEachAttemptIsReported(t *testing.T) {
 	assert.Equal(t, []int32{1, 2, 3, 4}, counts)
 }
 
-// defect is a defect that ends an attempt, with its message.
+// defect is a defect that ends an attempt, and the error message.
 type defect struct {
 	name   string
 	claim  func(*corev1.PersistentVolumeClaim)

@@ -22,7 +22,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// newCapacityWorld makes two nodes with a driver that has a pool of 64Mi on each.
+// newCapacityWorld creates two nodes with a driver that has a pool of 64Mi on each node.
 func newCapacityWorld(t *testing.T, o mock.Options, publishes bool) *world {
 	o.GetCapacity, o.CapacityBytes = true, 64<<20
 	w := newWorld(t, kernel.Options{}, o, provisioner.Options{})
@@ -84,7 +84,7 @@ func TestCapacityIsPolledWhenAVolumeIsCreatedOrDeleted(t *testing.T) {
 	}
 }
 
-// C-PROV-92, C-PROV-93: a missing or superfluous object does not last.
+// C-PROV-92, C-PROV-93: missing objects are created, and superfluous ones deleted.
 func TestObjectsOfCapacityAreRestored(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)
 	w.class("later", waitForFirstConsumer)
@@ -112,7 +112,7 @@ func TestCapacityIsNotPublishedForADriverThatDoesNotAskForIt(t *testing.T) {
 	assert.Empty(t, w.callTimes("Controller/GetCapacity"))
 }
 
-// C-SCHED-6, C-SCHED-10: a pod waits until there is capacity, and goes to a node that has it.
+// C-SCHED-6, C-SCHED-10: a pod waits until a node has capacity, and is scheduled there.
 // conformance: csimock-capacity-check-too-small, csimock-capacity-check-enough
 func TestAPodWaitsUntilThereIsRoom(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, true)

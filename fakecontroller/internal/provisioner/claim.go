@@ -21,7 +21,7 @@ type claim = *corev1.PersistentVolumeClaim
 // errStop ends the work on a claim without a retry.
 var errStop = errors.New("nothing more to provision for this claim")
 
-// asked reports whether this driver has to provision a claim. It looks at the claim only. C-PROV-10
+// asked reports whether this driver has to provision a claim. It reads only the claim. C-PROV-10
 func (c *Provisioner) asked(pvc claim) bool {
 	if pvc.Spec.VolumeName != "" {
 		return false

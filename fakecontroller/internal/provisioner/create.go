@@ -49,7 +49,7 @@ func (c *Provisioner) createVolume(p *kernel.Process, pvc claim, class *storagev
 	c.forgetTopology(pvc, result{state: finished})
 	c.releaseSnapshot(p, pvc)
 	pv := c.persistentVolume(pvc, class, plan, volume)
-	if class != translated { // C-PROV-50: its PersistentVolume has an in-tree source
+	if class != translated { // C-PROV-50: the PersistentVolume has an in-tree source
 		if pv, err = migration.InTree(pv); err != nil {
 			return nil, result{state: finished, err: err}
 		}

@@ -16,7 +16,7 @@ import (
 // isOld reports whether the sidecar is from a release before CSINodes.
 func (c *Provisioner) isOld() bool { return !c.Began.Has(version.CSINode) }
 
-// csiNode returns a node's list of its drivers. The sidecar ignores whether they are available.
+// csiNode returns the list of a node's drivers. The sidecar ignores whether they are available.
 // L-PROV-1
 func (c *Provisioner) csiNode(name string) (*storagev1.CSINode, bool) {
 	key := store.Key{Name: name}
@@ -50,7 +50,8 @@ func (c *Provisioner) csiNodes() iter.Seq[*storagev1.CSINode] {
 	}
 }
 
-// nodes returns the nodes of the cluster. With node deployment it returns only its own node.
+// nodes returns the nodes of the cluster. With node deployment, it returns only the sidecar's own
+// node.
 func (c *Provisioner) nodes() iter.Seq[*corev1.Node] {
 	if c.local != nil {
 		return slices.Values([]*corev1.Node{c.local.node})

@@ -37,7 +37,7 @@ func TestResultOfCreateVolumeErrors(t *testing.T) {
 func TestSlowSet(t *testing.T) {
 	s := slowSet{}
 	s.add("claim", "class", 0)
-	s.add("claim", "class", time.Minute) // does not refresh
+	s.add("claim", "class", time.Minute) // does not extend the time
 	assert.True(t, s.contains("claim", "class", infeasibleDelay-1))
 	assert.False(t, s.contains("claim", "class", infeasibleDelay))
 	s.add("claim", "class", 0)

@@ -139,8 +139,8 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 	return err
 }
 
-// deletionSecret is named in the volume's annotations, otherwise in its class. A missing secret
-// does not keep the volume.
+// deletionSecret returns the secret that the volume's annotations or, without these, its class
+// name. The volume is deleted even if the secret is missing.
 func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (map[string]string, error) {
 	ref, err := c.deletionSecretRef(pv)
 	if err != nil || ref == nil || ref.Name == "" {

@@ -127,7 +127,7 @@ func TestClaimDeletedWhileCreateVolumeHangs(t *testing.T) {
 	assert.Empty(t, w.volumes())
 }
 
-// Trace dd6, fact 55: the same volume is requested again at the start.
+// Trace dd6, fact 55: the restarted provisioner requests the same volume again.
 func TestProvisionerKilledInCreateVolumeRepeatsTheCall(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
@@ -143,7 +143,7 @@ func TestProvisionerKilledInCreateVolumeRepeatsTheCall(t *testing.T) {
 	assert.Len(t, w.volumes(), 1)
 }
 
-// C-PROV-15: after InvalidArgument the driver is not called for 5 minutes.
+// C-PROV-15: after InvalidArgument, the provisioner does not call the driver for 5 minutes.
 func TestInfeasibleClaimRests(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")

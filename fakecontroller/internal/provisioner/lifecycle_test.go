@@ -68,7 +68,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 		"MODIFIED persistentvolumes", // Released
 		"Controller/DeleteVolume",
 		"MODIFIED persistentvolumes", // deletionTimestamp
-		"MODIFIED persistentvolumes", // one finalizer less
+		"MODIFIED persistentvolumes", // a finalizer is removed
 		"DELETED persistentvolumes",
 	}, w.events(start, trace.API, trace.Call))
 	assert.Empty(t, w.volumes())
@@ -225,8 +225,8 @@ func TestRetainedVolumeIsReleasedAndCanBeUsedAgain(t *testing.T) {
 	assert.Equal(t, corev1.VolumeAvailable, w.volumes()[0].Status.Phase) // C-PV-53
 }
 
-// Both start when the volume exists. On a real cluster the volume controller was first in every
-// run. C-PROV-71
+// Both controllers start when the volume exists. On a real cluster the volume controller was first
+// in every run. C-PROV-71
 func TestRetainedVolumeIsBoundBeforeItLosesTheFinalizer(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("kept", func(c *storagev1.StorageClass) { c.ReclaimPolicy = new(corev1.PersistentVolumeReclaimRetain) })
@@ -263,8 +263,8 @@ func TestSameRunTwiceGivesTheSameTrace(t *testing.T) {
 	assert.Equal(t, run(), run())
 }
 
-// An idle control plane costs nothing: a run is quiet even if a waiting claim is checked every 15
-// s. C-PV-1
+// An idle control plane costs nothing: a run counts as quiet although a waiting claim is checked
+// every 15 s. C-PV-1
 func TestWaitingClaimIsLookedAtAgainButKeepsNothingBusy(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("topo", waitForFirstConsumer)

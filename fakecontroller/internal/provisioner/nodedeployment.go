@@ -18,12 +18,12 @@ import (
 )
 
 // nodeDeployment is the provisioner of one node, beside the node's plugin. It creates and deletes
-// the volumes of this node. It uses only its own node, as the driver describes it. C-PROV-6
+// the volumes of this node. It uses only its own node, in the driver's description. C-PROV-6
 type nodeDeployment struct {
 	node     *corev1.Node
 	csiNode  *storagev1.CSINode
-	topology bool              // whether the driver returned one
-	attempts map[types.UID]int // to take a claim, until a node has taken it
+	topology bool              // the driver has returned a topology
+	attempts map[types.UID]int // attempts to take a claim, until a node has taken it
 }
 
 // errElsewhere ends the deletion of a volume that another node made.
@@ -51,7 +51,7 @@ func (c *Provisioner) meetNode(p *kernel.Process) {
 	c.Go("resync", c.resyncClaims)
 }
 
-// resyncClaims processes the claims again that no node took because of missing capacity.
+// resyncClaims processes again the claims that no node took because of missing capacity.
 func (c *Provisioner) resyncClaims(p *kernel.Process) {
 	for {
 		p.Idle(resync)

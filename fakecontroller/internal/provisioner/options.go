@@ -20,7 +20,7 @@ type Options struct {
 
 	// Version is the release that is simulated. Default: the newest.
 	Version sidecar.Release `json:"version,omitempty" example:"5.0" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
-	// Timeout bounds each CSI call, in virtual time. Default 10 s.
+	// Timeout bounds each CSI call, in virtual time. Default: 10 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
 	// RetryIntervalStart and RetryIntervalMax bound the delay before a claim or
 	// volume that failed is tried again. Default 1 s and 5 min.
@@ -32,9 +32,9 @@ type Options struct {
 	// StrictTopology requests only the selected node's segment.
 	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: request only the selected node's topology; default false."`
 	// ImmediateTopology requests the cluster's topology when no node is selected and the class
-	// allows all. Default: true.
+	// allows all topologies. Default: true.
 	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: request the cluster's topology if no node is selected; default true."`
-	// DefaultFSType is used when the class names none. Default none.
+	// DefaultFSType is the file system if the class names none. Default: none.
 	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
 	// ControllerPublishReadOnly makes a volume read-only if ReadOnlyMany is the only access mode of
 	// its claim.
@@ -47,8 +47,8 @@ type Options struct {
 	// min. C-PROV-91
 	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
 	// NodeDeployment runs one provisioner beside the plugin of each node, for the volumes of that
-	// node. There is none beside the controller plugin. The plugins of nodes serve the Controller
-	// service then, too. Default: false.
+	// node. No provisioner runs beside the controller plugin then, and node plugins also serve the
+	// Controller service. Default: false.
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
 	// NodeDeploymentImmediateBinding lets nodes take claims with immediate binding. Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`

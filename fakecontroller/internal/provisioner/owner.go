@@ -20,9 +20,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// owns reports whether a claim is the node's to provision. If no node has taken a claim with
-// immediate binding, the node tries to take it. It processes the claim again when it sees its own
-// annotation. C-PROV-80
+// owns reports whether this node has to provision a claim. If no node has taken a claim with
+// immediate binding, this node tries to take it, and processes the claim again when its annotation
+// appears. C-PROV-80
 func (c *Provisioner) owns(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (bool, error) {
 	if c.local == nil {
 		return true, nil

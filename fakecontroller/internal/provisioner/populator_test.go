@@ -16,7 +16,7 @@ import (
 )
 
 // C-PROV-42, C-PV-12, C-PV-13, C-PV-23, C-PV-33, C-SCHED-8: how a populator fills a volume. The
-// populator creates a claim of its own, the prime claim, and the provisioner creates its volume.
+// populator creates a second claim, the prime claim, and the provisioner creates a volume for it.
 // Then the populator binds this volume to the claim with the source. The prime becomes Lost and is
 // deleted; the volume stays.
 func TestAPopulatorHandsItsVolumeOver(t *testing.T) {

@@ -39,8 +39,8 @@ type plan struct {
 	vac     string
 }
 
-// prepare builds the request of a claim. The order of its checks decides which error a failed
-// attempt has. C-PROV-20
+// prepare builds the request for a claim. The order of its checks decides which error a failed
+// attempt returns. C-PROV-20
 func (c *Provisioner) prepare(p *kernel.Process, pvc claim, class *storagev1.StorageClass) (plan, result) {
 	fail := func(s state, err error) (plan, result) { return plan{}, result{state: s, err: err} }
 	out := plan{node: pvc.Annotations[storagevolume.AnnSelectedNode], vac: c.attributesClass(pvc)}
@@ -158,7 +158,7 @@ func fsType(parameters map[string]string, otherwise string) (string, error) {
 	return found, nil
 }
 
-// driverParameters returns the parameters without the provisioner's own. C-PROV-24
+// driverParameters returns the class parameters, without the ones for the provisioner. C-PROV-24
 func driverParameters(parameters map[string]string) (map[string]string, error) {
 	kept := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(parameters)) {

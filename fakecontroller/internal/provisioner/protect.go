@@ -37,8 +37,8 @@ func (c *Provisioner) protectClaim(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// releaseClaim releases a claim that is being deleted when no other claim is a clone in progress of
-// it. Until then it checks again at intervals. C-PROV-43
+// releaseClaim releases a claim that is being deleted when no clone of it is in progress. Until
+// then it checks again at intervals. C-PROV-43
 func (c *Provisioner) releaseClaim(p *kernel.Process, key store.Key) error {
 	source, ok := component.Cached[claim](c.Component, key)
 	if !ok || !slices.Contains(source.Finalizers, cloneFinalizer) {

@@ -51,7 +51,7 @@ type Provisioner struct {
 	local      *nodeDeployment // nil without node deployment
 }
 
-// Start runs a csi-provisioner for one driver. It keeps nothing from an earlier run. C-PROV-13
+// Start runs a csi-provisioner for one driver. It has no state from an earlier run. C-PROV-13
 func Start(w *component.World, wire *wire.Wire, o Options) *sidecar.Program {
 	return sidecar.Run(w, o.Flags, func(life *sidecar.Life) *component.Component {
 		c := newProvisioner(w, wire, o)

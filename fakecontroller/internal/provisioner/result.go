@@ -13,7 +13,7 @@ const (
 	finished state = "finished"
 	// inBackground: the driver may still be working on it, or may have finished.
 	inBackground state = "in background"
-	// noChange: the driver was not called; the earlier state is still valid.
+	// noChange: the driver was not called, and the earlier state is still valid.
 	noChange state = "no change"
 	// reschedule: finished, and another node may succeed.
 	reschedule state = "reschedule"

@@ -63,7 +63,7 @@ func isSecretKey(key string) bool {
 	})
 }
 
-// secretRefs are the secrets of a volume by kind.
+// secretRefs holds the references to the secrets of a volume, by kind.
 type secretRefs map[string]*corev1.SecretReference
 
 // secretsOf resolves all secrets that the class names for a claim's volume.

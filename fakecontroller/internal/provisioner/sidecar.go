@@ -19,7 +19,7 @@ func (Options) Name() string { return Name }
 // RunsBeside is true for every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
-// OnNodes is true with --node-deployment: csi-provisioner then runs beside the node plugins.
+// OnNodes reports whether the sidecar runs beside the node plugins, as with --node-deployment.
 // C-PROV-6
 func (o Options) OnNodes() bool { return o.NodeDeployment }
 
@@ -32,7 +32,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return Start(w, wire, o)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake {
 	found := slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 	if base, longest := cmp.Or(o.NodeDeploymentBaseDelay, baseDelay), cmp.Or(o.NodeDeploymentMaxDelay, maxDelay); longest < base {

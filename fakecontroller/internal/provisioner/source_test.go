@@ -298,7 +298,8 @@ func TestASourceOfAnotherKindIsLeftToItsPopulator(t *testing.T) {
 	assert.Equal(t, corev1.ClaimPending, w.phase("hello"))
 }
 
-// C-PROV-45: a driver that forgets the source gets the volume back, again and again.
+// C-PROV-45: if a driver ignores the source, the provisioner deletes the volume and retries, again
+// and again.
 func TestAVolumeWithoutItsSourceIsDeleted(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Clone: true, Faulty: []string{"create-drops-source"}}, provisioner.Options{})
 	w.class("stub")

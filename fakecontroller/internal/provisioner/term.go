@@ -88,8 +88,8 @@ func startingAt(terms []term, i int) []term {
 	return append(slices.Clone(terms[i:]), terms[:i]...)
 }
 
-// spread chooses the first term by the claim's name, so that the claims of a StatefulSet use all
-// segments in turn. C-PROV-32
+// spread chooses the first term by the claim's name, so that the claims of a StatefulSet use the
+// segments one after the other. C-PROV-32
 func spread(claimName string, n int) int {
 	hashed, index := claimName, uint32(0)
 	if dash := strings.LastIndexByte(claimName, '-'); dash >= 0 {

@@ -53,7 +53,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, set, pods)
 }
 
-// podsOf returns the pods of a set that have not ended and are not deleted.
+// podsOf returns the pods of a set that have not ended and are not being deleted.
 func (c *Controller) podsOf(set *appsv1.ReplicaSet) []*corev1.Pod {
 	var pods []*corev1.Pod
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {
@@ -92,7 +92,7 @@ func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*co
 	return nil
 }
 
-// firstToEnd is the order of deletion: pods that do less are first, then younger ones.
+// firstToEnd is the order of deletion: first pods that have progressed less, then younger pods.
 func firstToEnd(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),

@@ -33,7 +33,7 @@ func (r *run) askDriver(p *kernel.Process) features {
 	return f
 }
 
-// featuresOf makes a new request for each capability, as the trace registration shows.
+// featuresOf makes a separate request for each capability, as in the trace registration.
 func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err error) {
 	f = features{driver: d.Name, expand: d.Can("EXPAND_VOLUME")}
 	switch {

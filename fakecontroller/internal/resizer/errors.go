@@ -7,7 +7,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// codeOf is the code that a driver answered, false for an error on this side.
+// codeOf returns the code of a driver's answer, and false for an error without an answer.
 func codeOf(err error) (codes.Code, bool) {
 	var s interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &s) {
@@ -16,7 +16,7 @@ func codeOf(err error) (codes.Code, bool) {
 	return s.GRPCStatus().Code(), true
 }
 
-// isFinal: after such an error the driver does nothing more. C-LIB-9
+// isFinal reports whether the driver does nothing more after an error. C-LIB-9
 func isFinal(err error) bool {
 	code, ok := codeOf(err)
 	if !ok {

@@ -48,7 +48,7 @@ const (
 	begin      course = "begin the requested modification"
 )
 
-// courseOf: C-RES-41. While the outcome of a call is not known, the target is kept.
+// courseOf implements C-RES-41. While the outcome of a call is unknown, the target is kept.
 func courseOf(pvc claim, uncertain bool) course {
 	asked, status := asked(pvc), pvc.Status.ModifyVolumeStatus
 	underWay := status != nil && status.Status == modifyInProgress

@@ -159,7 +159,7 @@ func TestAfterARestartTheOutcomeIsNotKnown(t *testing.T) {
 	w.expectAttributes(attributes{Current: "silver", Volume: "silver"})
 }
 
-// C-RES-42: a missing class is looked for again at the resync.
+// C-RES-42: the resync checks again for a missing class.
 func TestAClassThatIsNotThereIsWaitedFor(t *testing.T) {
 	w := newModifyWorld(t)
 	w.askFor("platinum")
@@ -211,8 +211,8 @@ func TestTheCourseOfAModification(t *testing.T) {
 	}
 }
 
-// C-RES-40: the claims that are modified. The driver of the class is not compared with that of the
-// volume.
+// C-RES-40: the claims that are modified. The sidecar does not compare the driver of the class with
+// the driver of the volume.
 func TestWhichClaimsAreModified(t *testing.T) {
 	for says, c := range map[string]struct {
 		change func(w *world)

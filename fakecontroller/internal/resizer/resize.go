@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// syncSize expands the volume of a claim that requests more. C-RES-10
+// syncSize expands the volume of a claim that requests a larger size. C-RES-10
 func (r *run) syncSize(p *kernel.Process, key store.Key) error {
 	pvc, ok := r.claims.Get(key)
 	if !ok || pvc.Spec.VolumeName == "" {
@@ -123,7 +123,8 @@ func (r *run) expandVolume(p *kernel.Process, key store.Key, pvc claim, pv persi
 	return r.markFinished(p, pvc, got)
 }
 
-// callDriver: C-RES-18. A driver that expands only on nodes is not called. C-RES-2
+// callDriver makes the calls of C-RES-18. It does not call a driver that expands only on nodes.
+// C-RES-2
 func (r *run) callDriver(p *kernel.Process, pv persistentVolume, size resource.Quantity) (got resource.Quantity, onNode bool, err error) {
 	if r.features.nodeOnly {
 		return size, true, nil

@@ -40,8 +40,8 @@ type Options struct {
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// Workers bounds the number of claims that are processed at once. Default: 10.
 	Workers uint `json:"workers,omitempty" doc:"--workers; default 10."`
-	// AnnotateFsResize keeps the former size of a volume in an annotation until its file system has
-	// grown. It is the feature gate of that name. It is on by default only in releases after 2.2.
+	// AnnotateFsResize is the feature gate of this name. It keeps the former size of a volume in an
+	// annotation until the file system has grown. It is on by default only in releases after 2.2.
 	// C-RES-3
 	AnnotateFsResize bool `json:"-"`
 	// RecoverVolumeExpansionFailure and VolumeAttributesClass are feature gates. Default: as in the
@@ -85,7 +85,7 @@ type run struct {
 	sizes       *workqueue.Queue[store.Key]
 	claims      *component.Overlay[claim]
 	volumes     *component.Overlay[persistentVolume]
-	finalErrors map[store.Key]bool // claims with a last expansion that failed for good
+	finalErrors map[store.Key]bool // claims with a last expansion that failed permanently
 	inUse       map[types.UID]bool // claims that the driver does not expand while in use. C-RES-16
 	infeasible  slowSet
 

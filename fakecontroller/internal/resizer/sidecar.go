@@ -12,7 +12,8 @@ var _ sidecar.Sidecar = Options{}
 // Name is the name of the program.
 func (Options) Name() string { return Caller }
 
-// RunsBeside: csi-resizer runs beside drivers that expand or modify volumes. C-RES-2
+// RunsBeside reports whether csi-resizer runs beside a driver: the driver must expand or modify
+// volumes. C-RES-2
 func (Options) RunsBeside(d sidecar.Promises) bool {
 	return d.Capabilities["EXPAND_VOLUME"] || d.Capabilities["MODIFY_VOLUME"] || d.ExpandsOnNodes
 }
@@ -26,7 +27,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return Start(w, wire, o)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake {
 	return slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 }

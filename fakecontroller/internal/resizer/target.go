@@ -15,7 +15,7 @@ type progress struct {
 	refused bool
 	// control means that the driver expands in the control plane.
 	control bool
-	// nodePending marks a claim that waits for its node. Older claims have no such status.
+	// nodePending means that the claim waits for its node. Older claims have no such status.
 	nodePending bool
 }
 
@@ -39,7 +39,8 @@ func (s progress) target() (resource.Quantity, bool) {
 	return s.targetOfLargeVolume()
 }
 
-// targetOfSmallVolume: an expansion in progress is completed before a larger one begins. C-RES-12
+// targetOfSmallVolume returns the target for a volume that is too small. An expansion in progress
+// is completed before a larger one begins. C-RES-12
 func (s progress) targetOfSmallVolume() (resource.Quantity, bool) {
 	switch s.status {
 	case corev1.PersistentVolumeClaimNodeResizeInfeasible:

@@ -143,7 +143,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	}
 	counted := kind.Usage(c.Cache, c.Kernel.Now(), q)
 	used := corev1.ResourceList{}
-	for name := range q.Spec.Hard { // any order: each for itself
+	for name := range q.Spec.Hard { // any order: they are independent
 		if amount, ok := counted[name]; ok {
 			used[name] = amount
 		} else if amount, ok := q.Status.Used[name]; ok {

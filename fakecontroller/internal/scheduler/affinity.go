@@ -48,7 +48,7 @@ func neighbourTerms(pod *corev1.Pod, terms []corev1.PodAffinityTerm) []neighbour
 	return all
 }
 
-// selectorOf selects nothing if there is none.
+// selectorOf returns a selector; without a label selector it selects nothing.
 func selectorOf(s *metav1.LabelSelector) labels.Selector {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil { // the API rejects such a selector
@@ -76,7 +76,7 @@ func (s *Scheduler) selectAll(terms []neighbourTerm, pod *corev1.Pod) bool {
 // domain is a group of nodes with the same value of a label.
 type domain struct{ label, value string }
 
-// domains is a set of them.
+// domains is a set of domains.
 type domains map[domain]bool
 
 func (d domains) add(t neighbourTerm, n *corev1.Node) {
@@ -89,8 +89,8 @@ func (d domains) add(t neighbourTerm, n *corev1.Node) {
 type neighbourhood struct {
 	changes  int     // number of changes of the cluster that are counted
 	together domains // with pods that match all of its terms
-	apart    domains // with a pod that it must not be with
-	closed   domains // with a pod that excludes it
+	apart    domains // with a pod from which it must stay apart
+	closed   domains // with a pod that excludes this one
 }
 
 // neighbours examines all pods on nodes, once for each state of the cluster.

@@ -90,8 +90,8 @@ func TestPodsRequireNeighbours(t *testing.T) {
 	}
 }
 
-// Given a pod that waits for the start or the end of another pod, when that happens, then it is
-// scheduled.
+// Given a pod that waits for the start or the end of another pod, when the other pod starts or
+// ends, then the pod is scheduled.
 func TestNeighboursBringAPodBack(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"))

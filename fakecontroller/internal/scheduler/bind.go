@@ -145,8 +145,7 @@ func (s *Scheduler) writePlan(p *kernel.Process, plan bindingPlan) (bindingPlan,
 	return written, nil
 }
 
-// checkBindings reports whether all volumes are bound. An error means that they
-// never will be.
+// checkBindings reports whether all volumes are bound. An error means that they can never be bound.
 func (s *Scheduler) checkBindings(a *attempt, node string, plan bindingPlan) (bool, error) {
 	if pod, ok := component.Cached[*corev1.Pod](s.Component, store.KeyOf(a.pod)); !ok || pod.UID != a.pod.UID {
 		return false, fmt.Errorf("pod does not exist any more: %w", store.NotFound[*corev1.Pod](store.KeyOf(a.pod)))
@@ -246,7 +245,7 @@ func (s *Scheduler) wakeBinding() {
 
 // wakeAll wakes processes in the order of their start.
 func wakeAll(processes map[*kernel.Process]bool) {
-	if len(processes) == 0 { // as nearly always
+	if len(processes) == 0 { // nearly always true
 		return
 	}
 	sorted := slices.SortedFunc(maps.Keys(processes), func(a, b *kernel.Process) int { return cmp.Compare(a.ID(), b.ID()) })

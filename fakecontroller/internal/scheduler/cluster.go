@@ -18,7 +18,7 @@ const defaultMaxPods = 110
 // node is a node with the pods assigned to it.
 type node struct {
 	name   string
-	object *corev1.Node     // nil while the cache has only its pods or its CSINode
+	object *corev1.Node     // nil while the cache has only the node's pods or CSINode
 	limits map[string]int64 // of volumes, by driver. C-SCHED-21
 	// migrated are the in-tree plugins of the node's kubelet that drivers replace. C-SCHED-3
 	migrated map[string]bool
@@ -31,7 +31,7 @@ type node struct {
 	volumes map[string]map[string]bool
 }
 
-// placement is a pod on a node, or a pod that is assumed to be there.
+// placement is a pod that is on a node or assumed to be there.
 type placement struct {
 	key    store.Key
 	uid    types.UID
@@ -48,7 +48,7 @@ type placement struct {
 type cluster struct {
 	nodes      map[string]*node
 	order      []*node // nodes that exist, those with the fewest pods first, then by name
-	listed     []*node // the same, in the order of their creation
+	listed     []*node // the same nodes, in the order of their creation
 	byHostname map[string][]*node
 	placed     map[types.UID]*placement
 	users      map[store.Key]ordered.Map[types.UID, *placement] // by claim

@@ -24,7 +24,7 @@ type attempt struct {
 	neighbours  *neighbourhood // nil until its first use
 	claims      []store.Key
 	bound       []*corev1.PersistentVolumeClaim
-	delayed     []delayedClaim                      // the scheduler binds them or has them made
+	delayed     []delayedClaim                      // the scheduler decides about their binding
 	exclusive   []store.Key                         // claims that are ReadWriteOncePod. C-SCHED-50
 	disks       []*corev1.Volume                    // in-tree, in the pod itself. C-SCHED-51
 	wanted      map[string]map[string]bool          // CSI volumes by driver. C-SCHED-22

@@ -64,7 +64,8 @@ func histogram(counts map[string]int) string {
 	return strings.Join(lines, ", ")
 }
 
-// unschedulable reports why a pod fits on no node. The pod then waits for an event that may help.
+// unschedulable reports why a pod fits on no node. The pod then waits for an event that may change
+// this.
 func (s *Scheduler) unschedulable(p *kernel.Process, pod *corev1.Pod, why failure) {
 	s.queue.wait(store.KeyOf(pod), p.Elapsed(), why.plugins, claimsOf(pod))
 	s.tellFailure(p, pod, corev1.PodReasonUnschedulable, why.message)

@@ -31,7 +31,7 @@ func (s *Scheduler) choose(a *attempt) (choice, bool) {
 	return found[s.Kernel.Choose(kernel.Suffix, len(found), "node of pod "+a.pod.Name)], true
 }
 
-// inQuestion returns all nodes, or the node that the pod names.
+// inQuestion returns the node that the pod names; otherwise all nodes.
 func (s *Scheduler) inQuestion(a *attempt, all []*node) []*node {
 	if host, ok := a.pod.Spec.NodeSelector[corev1.LabelHostname]; ok {
 		return s.cluster.byHostname[host]
@@ -47,7 +47,7 @@ func (s *Scheduler) inQuestion(a *attempt, all []*node) []*node {
 
 func (s *Scheduler) firstFitting(a *attempt, nodes []*node) (choice, bool) {
 	if len(s.nominations) > 0 {
-		nodes = slices.Clone(nodes) // a nominated pod moves them
+		nodes = slices.Clone(nodes) // placing a nominated pod reorders the nodes
 	}
 	for _, n := range nodes {
 		if plan, no := s.filter(a, n); no.reason == "" {
@@ -57,7 +57,7 @@ func (s *Scheduler) firstFitting(a *attempt, nodes []*node) (choice, bool) {
 	return choice{}, false
 }
 
-// namedNode is the node that a pod's affinity names, as DaemonSet pods do.
+// namedNode returns the node that a pod's affinity names, as in pods of DaemonSets.
 func namedNode(pod *corev1.Pod) (string, bool) {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
 		return "", false

@@ -55,7 +55,7 @@ func csiVolumeOfDisk(disk *corev1.Volume) (driver, handle string, ok bool) {
 	if plugin, _ := migration.InlinePlugin(disk); !translated[plugin] {
 		return "", "", false
 	}
-	// The namespace belongs to the secrets, and they do not matter here.
+	// The namespace is needed for secrets, which do not matter here.
 	pv, ok, err := migration.Inline(disk, "")
 	if !ok || err != nil {
 		return "", "", false

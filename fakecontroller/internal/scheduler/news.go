@@ -113,13 +113,13 @@ func isLess(before, now *resource.Quantity) bool {
 }
 
 func each[T store.Object](w *store.Watcher[T], handle func(store.Event[T])) {
-	for w.Len() > 0 { // of most there is no news
+	for w.Len() > 0 { // most watches have no news
 		e, _ := w.Next()
 		handle(e)
 	}
 }
 
-// nodeReasons are the plugins that look at the Node object.
+// nodeReasons are the plugins that read the Node object.
 var nodeReasons = setOf(nodeUnschedulable, taintToleration, nodeAffinity, nodePorts, nodeResources, volumeBinding, volumeZone, podTopologySpread, interPodAffinity)
 
 func (s *Scheduler) nodeChanged(e store.Event[*corev1.Node]) {
@@ -231,7 +231,7 @@ func (s *Scheduler) podGone(pod *corev1.Pod) {
 	s.queue.activateRejected(by)
 }
 
-// podMattersNow reports whether a pod has changed outside of its status.
+// podMattersNow reports whether anything in a pod except its status has changed.
 func podMattersNow(old, now *corev1.Pod) bool {
 	return old.Generation != now.Generation || !maps.Equal(old.Labels, now.Labels)
 }

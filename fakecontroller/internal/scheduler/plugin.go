@@ -1,7 +1,7 @@
 package scheduler
 
 // plugin is the part of the scheduler that rejects a node. An event can make a pod schedulable only
-// if one of the plugins that rejected the pod has registered it.
+// if a plugin that rejected the pod has registered for the event.
 type plugin int
 
 // The plugins in the order in which they check a node.
@@ -35,10 +35,11 @@ func setOf(plugins ...plugin) pluginSet {
 
 func (s pluginSet) has(p plugin) bool { return s&(1<<p) != 0 }
 
-// refusal is the reason why a pod cannot use a node, or any node. A zero refusal is none.
+// refusal is the reason why a pod cannot use a node, or any node. The zero value means that there
+// is no refusal.
 type refusal struct {
 	plugin plugin
 	reason string
-	// forGood means that the eviction of other pods would not help.
+	// forGood means that evicting other pods would not help.
 	forGood bool
 }

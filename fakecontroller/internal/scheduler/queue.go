@@ -23,12 +23,12 @@ type queue struct {
 	isActive map[store.Key]bool
 	attempts map[store.Key]int
 	priority map[store.Key]int32         // of pods with a priority other than 0
-	backoff  map[store.Key]time.Duration // after an error, when it ends
+	backoff  map[store.Key]time.Duration // end of the backoff after an error
 	waiting  map[store.Key]*waitingPod
 	byClaim  map[store.Key]map[store.Key]bool
 	blocked  [pluginCount]int // the number of waiting pods that each plugin has rejected
 	arrivals int
-	arrived  []*waitingPod // in order; includes some that do not wait any more
+	arrived  []*waitingPod // in order; includes pods that no longer wait
 }
 
 // waitingPod is a pod that fits nowhere.
@@ -100,7 +100,7 @@ func (q *queue) next(now time.Duration) (store.Key, bool) {
 
 func (q *queue) tried(key store.Key) { q.attempts[key]++ }
 
-// wait keeps a pod until an event that may help.
+// wait keeps a pod until an event may make it schedulable.
 func (q *queue) wait(key store.Key, now time.Duration, plugins pluginSet, claims []store.Key) {
 	q.stopWaiting(key)
 	q.arrivals++
@@ -162,7 +162,7 @@ func (q *queue) endBackoffs(now time.Duration) {
 	}
 }
 
-// forget drops a pod that does not need a node any more.
+// forget drops a pod that no longer needs a node.
 func (q *queue) forget(key store.Key) {
 	q.stopWaiting(key)
 	delete(q.isActive, key)
@@ -229,7 +229,7 @@ func (q *queue) backoffEnds() time.Duration {
 	return first
 }
 
-// oldest returns the time since which the first of the waiting pods has waited.
+// oldest returns the time at which the first of the waiting pods began to wait.
 func (q *queue) oldest() time.Duration {
 	for q.waiting[q.arrived[0].key] != q.arrived[0] {
 		q.arrived = q.arrived[1:]

@@ -11,7 +11,7 @@ import (
 
 func pod(name string) store.Key { return store.Key{Namespace: "default", Name: name} }
 
-// drain removes all pods that have to be tried now.
+// drain removes all pods that are to be tried now.
 func drain(q *queue, now time.Duration) string {
 	names := ""
 	for key, ok := q.next(now); ok; key, ok = q.next(now) {

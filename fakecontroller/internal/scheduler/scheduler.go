@@ -14,7 +14,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// leftoverAfter limits the wait of an unschedulable pod for an event; after it, the pod is retried.
+// leftoverAfter limits the time that an unschedulable pod waits for an event. Then the pod is
+// retried.
 const leftoverAfter = 5 * time.Minute
 
 // Scheduler is a running kube-scheduler.
@@ -58,7 +59,7 @@ func (s *Scheduler) run(p *kernel.Process) {
 	s.react(p)
 }
 
-// react handles new events. Most of the time they do not delay a pod.
+// react handles new events. Most events do not delay a pod.
 func (s *Scheduler) react(p *kernel.Process) {
 	s.news.takeIn(s)
 	if s.queue.isEmpty() {

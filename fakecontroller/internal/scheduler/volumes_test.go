@@ -101,7 +101,7 @@ func TestCapacityOfADriverThatPublishesIt(t *testing.T) {
 	}
 }
 
-// Trace f, fact 34, C-SCHED-50: the end of the pod frees the claim, not its deletion.
+// Trace f, fact 34, C-SCHED-50: the claim is freed when the pod ends, not when its deletion begins.
 func TestExclusiveClaimWaitsForThePodThatHasIt(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("node-a"), aNode("node-b"), aClaim("f", "later", boundTo("v"), exclusively), aVolume("v"), aPod("f1", using("f"), on("node-a")))

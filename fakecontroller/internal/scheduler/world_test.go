@@ -64,7 +64,7 @@ func (w *world) nodeOf(pod string) string {
 	return obj.Spec.NodeName
 }
 
-// why is the message of a pod that fits nowhere.
+// why returns the message of a pod that fits on no node.
 func (w *world) why(pod string) string {
 	obj, _ := store.Get[*corev1.Pod](w.Store, store.Key{Namespace: "default", Name: pod})
 	if cond := scheduledCondition(obj); cond != nil {
@@ -146,7 +146,7 @@ func aVolume(name string, change ...func(*corev1.PersistentVolume)) *corev1.Pers
 	return v
 }
 
-// available sets the phase of a volume to Available, as the PV controller would.
+// available sets the phase of a volume to Available, like the PV controller.
 func (w *world) available(name string) {
 	_, err := store.ModifyStatus(w.Store, store.Key{Name: name}, func(v *corev1.PersistentVolume) { v.Status.Phase = corev1.VolumeAvailable })
 	require.NoError(w.T, err)

@@ -74,7 +74,8 @@ func (c *Controller) addUsers(claim store.Key) {
 	}
 }
 
-// driverChanged: without seLinuxMount the policy of the pods does not count.
+// driverChanged handles a change of seLinuxMount. If it is false, the policy of the pods does not
+// count.
 func (c *Controller) driverChanged(e store.Event[*storagev1.CSIDriver]) {
 	mounts := func(d *storagev1.CSIDriver) bool { return d.Spec.SELinuxMount != nil && *d.Spec.SELinuxMount }
 	if e.Type == store.Modified && mounts(e.Old) == mounts(e.Object) || e.Type == store.Deleted && !mounts(e.Object) {

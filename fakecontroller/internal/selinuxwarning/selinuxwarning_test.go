@@ -140,7 +140,7 @@ func TestPodsAreComparedWhenTheirVolumeIsBound(t *testing.T) {
 	assert.Len(t, c.Events(0, trace.KubeEvent), 2)
 }
 
-// As in the real controller: parts with a default on the node match any value.
+// As in the real controller, parts with a default on the node match any value.
 func TestWhichLabelsDiffer(t *testing.T) {
 	for _, of := range []struct {
 		a, b   string
@@ -170,7 +170,7 @@ func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	assert.Equal(t, `SELinuxLabel"a" conflicts with another pod that uses the same volume as this pod with a different SELinuxLabel`+end, of.message())
 }
 
-// The expectations of the e2e suite for the controller, in its cases with two pods. Its
+// These are the expectations of the e2e suite for the controller, in its cases with two pods. Its
 // expectations for the kubelet are tested in fakekubelet. The access mode does not matter here.
 // csimock-selinux-conflict-rwo-other, csimock-selinux-conflict-rwo-same-gate-on,
 // csimock-selinux-conflict-rwo-other-gate-on, csimock-selinux-conflict-rwx-other-gate-on,

@@ -56,7 +56,7 @@ func (c *Controller) syncVolume(pod *corev1.Pod, name string) error {
 
 // volumeOf returns the CSI volume behind a pod's volume, including migrated in-tree volumes. It is
 // nil for other volumes and for claims without a volume; such claims are processed again when they
-// have one. A half-bound claim is an error, because no event reports the other half.
+// have a volume. A half-bound claim is an error, because no event reports the other half.
 func (c *Controller) volumeOf(pod *corev1.Pod, v *corev1.Volume) (*corev1.PersistentVolume, error) {
 	key, ephemeral, ok := volume.ClaimOf(pod, v)
 	if !ok {
@@ -84,7 +84,8 @@ func (c *Controller) volumeOf(pod *corev1.Pod, v *corev1.Volume) (*corev1.Persis
 	return pv, nil
 }
 
-// report emits the events of conflicts. The first deleted pod ends it: the conflict is over.
+// report emits the events of conflicts. It stops at the first deleted pod, because the conflict is
+// over.
 func (c *Controller) report(conflicts []conflict) {
 	for _, conflict := range conflicts {
 		pod, ok := component.Cached[*corev1.Pod](c.Component, conflict.pod)

@@ -21,7 +21,7 @@ type uses struct {
 type used struct {
 	driver    string
 	pods      map[store.Key]use
-	conflicts []conflict // that there are, each from both sides
+	conflicts []conflict // the current conflicts, each from both sides
 }
 
 // use is a pod's SELinux label and policy for a volume.
@@ -43,7 +43,8 @@ type conflict struct {
 func newUses() uses { return uses{map[string]*used{}, map[store.Key]map[string]bool{}} }
 
 // add enters a pod's use of a volume. It returns the resulting conflicts; none if the use is
-// recorded already. Real pods are processed in any order, here by name.
+// recorded already. The real controller processes the other pods in any order; here they are sorted
+// by name.
 func (u *uses) add(name, driver string, pod store.Key, now use) (found []conflict) {
 	v := u.volumes[name]
 	if v == nil {

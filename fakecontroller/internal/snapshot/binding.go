@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// binding binds snapshots and contents of one kind, single or group. Both kinds use the same steps
-// and different texts.
+// binding binds snapshots and contents of one kind, single or group. Both kinds use the same steps,
+// with different texts.
 type binding[S, C store.Object] struct {
 	c         *Controller
 	snapshots *component.Overlay[S]

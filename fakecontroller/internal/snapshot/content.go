@@ -18,14 +18,14 @@ func (c *Controller) syncContent(p *kernel.Process, found content) error {
 		return fmt.Errorf("validate content %s: %s", found.Name, message)
 	}
 	if found.Spec.VolumeSnapshotRef.UID == "" {
-		return nil // its snapshot will bind it
+		return nil // the snapshot will be bound to this content
 	}
 	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.ContentFinalizer) {
 		return guard(p, c, c.contents, found, snapshot.ContentFinalizer)
 	}
 	s, ok := c.snapshots.Get(snapshotOf(found))
 	if !ok || s.UID != found.Spec.VolumeSnapshotRef.UID {
-		return nil // a content without its snapshot stays: its data may be needed
+		return nil // a content without its snapshot stays, because its data may be needed
 	}
 	if found.Status != nil {
 		c.snapshotQueue.Add(store.KeyOf(s))

@@ -19,8 +19,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// settleClass finds the snapshot's class. If it has none, it writes the default class into it. On
-// an error it returns the unchanged snapshot. C-SNAP-12 (1)
+// settleClass finds the snapshot's class. If the snapshot has none, settleClass writes the default
+// class into it. On an error it returns the unchanged snapshot. C-SNAP-12 (1)
 func (c *Controller) settleClass(p *kernel.Process, s volumeSnapshot) (volumeSnapshot, error) {
 	if s.Spec.VolumeSnapshotClassName != nil {
 		if _, err := c.class(*s.Spec.VolumeSnapshotClassName); err != nil {

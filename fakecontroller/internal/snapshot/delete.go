@@ -22,7 +22,7 @@ func mayBeDeleted(s volumeSnapshot) bool {
 		(slices.Contains(s.Finalizers, snapshot.AsSourceFinalizer) || slices.Contains(s.Finalizers, snapshot.BoundFinalizer))
 }
 
-// deleteSnapshot releases a snapshot. If its content is deleted with it, the content is first.
+// deleteSnapshot releases a snapshot. If its content is deleted, too, the content is deleted first.
 // C-SNAP-18
 func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	if !mayBeDeleted(s) {
@@ -97,7 +97,7 @@ func (c *Controller) markBeingDeleted(p *kernel.Process, found content) (content
 	return marked, nil
 }
 
-// removeFinalizers releases the claim first: after the deletion of the snapshot the claim would
+// removeFinalizers releases the claim first. If it released the snapshot first, the claim could
 // stay protected.
 func (c *Controller) removeFinalizers(p *kernel.Process, s volumeSnapshot, gone []string) error {
 	if err := c.releaseClaim(p, s, true); err != nil {

@@ -513,8 +513,8 @@ func TestAReadyGroupMissesItsContent(t *testing.T) {
 	assert.Len(t, w.Driver.Snapshots(), 2)
 }
 
-// Both programs crash at any moment of a group's lifecycle. In the end there was one group
-// snapshot, and all its objects are deleted. C-GSNAP-6
+// Both programs crash at any moment of a group's lifecycle. At the end exactly one group snapshot
+// was taken, and all its objects are deleted. C-GSNAP-6
 func TestCrashesLeaveNothingOfAGroupBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := groupWorld(t, kernel.NewRandom(seed), mock.Options{ListSnapshots: true})

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// settleGroupClass finds the group's class. If it has none, it writes the default class into it. On
-// an error it returns the unchanged group.
+// settleGroupClass finds the group's class. If the group has none, settleGroupClass writes the
+// default class into it. On an error it returns the unchanged group.
 func (c *Controller) settleGroupClass(p *kernel.Process, g groupSnapshot) (groupSnapshot, error) {
 	if name := g.Spec.VolumeGroupSnapshotClassName; name != nil {
 		if _, err := c.groupClass(*name); err != nil {
@@ -77,8 +77,8 @@ func (c *Controller) defaultGroupClass(p *kernel.Process, g groupSnapshot) (stri
 	return "", fmt.Errorf("%d default snapshot classes were found", len(names))
 }
 
-// volumesOfGroup are the volumes of the claims that are selected, all of them bound. Expressions of
-// the selector are ignored. C-GSNAP-3
+// volumesOfGroup returns the volumes of the selected claims, which must all be bound. Expressions
+// of the selector are ignored. C-GSNAP-3
 func (c *Controller) volumesOfGroup(p *kernel.Process, g groupSnapshot) ([]*corev1.PersistentVolume, error) {
 	if g.Spec.Source.Selector == nil {
 		return nil, errors.New("the group snapshot selects no claims")

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// deleteGroup releases a group. If its content is deleted with it, the content is first. The
+// deleteGroup releases a group. If its content is deleted, too, the content is deleted first. The
 // members follow. C-GSNAP-8
 func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	if !slices.Contains(g.Finalizers, snapshot.GroupBoundFinalizer) {
@@ -52,8 +52,8 @@ func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	return nil
 }
 
-// deleteGroupContent permits csi-snapshotter to delete. If the policy is Delete, it also
-// deletes the content. For a group that was never bound it finds no content: it does not search by
+// deleteGroupContent permits csi-snapshotter to delete. If the policy is Delete, it also deletes
+// the content. For a group that was never bound, it finds no content, because it does not search by
 // name. C-GSNAP-10
 func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goes bool, err error) {
 	found, ok := c.groupContents.Get(store.Key{Name: snapshot.BoundGroupContent(g)})
@@ -79,7 +79,7 @@ func (c *Controller) deleteGroupContent(p *kernel.Process, g groupSnapshot) (goe
 	return true, nil
 }
 
-// membersOf are the snapshots that a group owns.
+// membersOf returns the snapshots that a group owns.
 func (c *Controller) membersOf(g groupSnapshot) (members []volumeSnapshot) {
 	for s := range store.Indexed[volumeSnapshot](c.Cache, store.OwnerUID, string(g.UID)) {
 		members = append(members, s)

@@ -93,7 +93,7 @@ func createOrGet[T store.Object](p *kernel.Process, c *Controller, obj T) (T, er
 	return made, err
 }
 
-// volumeByHandle is nil if there is none, or several.
+// volumeByHandle returns the volume with a handle; nil if there is none, or several.
 func (c *Controller) volumeByHandle(driver, handle string) *corev1.PersistentVolume {
 	var found []*corev1.PersistentVolume
 	for pv := range store.Indexed[*corev1.PersistentVolume](c.Cache, kind.VolumesByHandle, driver+"^"+handle) {
@@ -155,7 +155,7 @@ func (c *Controller) syncUnreadyMember(p *kernel.Process, s volumeSnapshot) erro
 	return c.single.copyStatus(p, s, found, false)
 }
 
-// groupWithHandle is the name of the group that the driver knows by a handle. C-SNAP-14
+// groupWithHandle returns the name of the group with a driver's handle. C-SNAP-14
 func (c *Controller) groupWithHandle(handle *string) (string, bool) {
 	if handle == nil {
 		return "", true

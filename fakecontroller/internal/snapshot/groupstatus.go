@@ -72,7 +72,7 @@ func (c *Controller) syncGroupContent(p *kernel.Process, found groupContent) err
 		return fmt.Errorf("validate group content %s: %s", found.Name, message)
 	}
 	if found.Spec.VolumeGroupSnapshotRef.UID == "" {
-		return nil // its group will bind it
+		return nil // the group will be bound to this content
 	}
 	if found.DeletionTimestamp == nil && !slices.Contains(found.Finalizers, snapshot.GroupContentFinalizer) {
 		return guard(p, c, c.groupContents, found, snapshot.GroupContentFinalizer)

@@ -73,7 +73,7 @@ func TestTheMarksOfASnapshot(t *testing.T) {
 }
 
 // C-SNAP-10: failures are retried after 1 s, doubling, at most 5 min. A snapshot waits only for
-// that.
+// this backoff.
 func TestTheControllerTriesAgain(t *testing.T) {
 	// The first four attempts follow each other at once; three of them result from the controller's
 	// own writes.

@@ -13,9 +13,9 @@ type Options struct {
 	// Replicas is the number of replicas. Only the holder of the Lease works, unless the flag
 	// LeaderElection is false. Default: 1.
 	Replicas uint `json:"replicas,omitempty" example:"2" doc:"How many run. One works only while it holds the Lease, unless its flag leaderElection is false. Default 1."`
-	// Flags are the flags that it shares with sidecars. C-LIB-7
+	// Flags are the flags that snapshot-controller shares with sidecars. C-LIB-7
 	sidecar.Flags
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake { return o.CheckElection() }

@@ -30,7 +30,7 @@ type Controller struct {
 	// snapshots and contents are its caches, updated with its own writes. C-SNAP-11
 	snapshots *component.Overlay[volumeSnapshot]
 	contents  *component.Overlay[content]
-	// groups and groupContents are the same for group snapshots.
+	// groups and groupContents are the caches of group snapshots.
 	groups        *component.Overlay[groupSnapshot]
 	groupContents *component.Overlay[groupContent]
 	single        *binding[volumeSnapshot, content]
@@ -39,7 +39,7 @@ type Controller struct {
 	snapshotQueue, contentQueue   *workqueue.Queue[store.Key]
 	groupQueue, groupContentQueue *workqueue.Queue[store.Key]
 
-	operations map[operationKey]operationStart // those that are measured
+	operations map[operationKey]operationStart // operations that are being measured
 }
 
 // Start runs the snapshot-controller, or one of its replicas.
@@ -80,8 +80,8 @@ func (c *Controller) lead() {
 	c.Go("informers of groups", func(p *kernel.Process) { c.RunInformers(p, c.groupInformers()) })
 }
 
-// informers queue every snapshot and content that they deliver. For a deleted one they queue its
-// counterpart, because it may wait for the deletion.
+// informers queue every snapshot and content that they deliver. For a deleted object they queue its
+// counterpart, which may wait for the deletion.
 func (c *Controller) informers() component.Informers {
 	return component.Informers{News: "snapshots and contents to work on", Sources: []component.Source{
 		component.On(func(e store.Event[volumeSnapshot]) {
@@ -104,7 +104,7 @@ func (c *Controller) informers() component.Informers {
 	}}
 }
 
-// groupInformers do the same for group snapshots.
+// groupInformers queue group snapshots and their contents in the same way.
 func (c *Controller) groupInformers() component.Informers {
 	return component.Informers{News: "group snapshots and contents to work on", Sources: []component.Source{
 		component.On(func(e store.Event[groupSnapshot]) {

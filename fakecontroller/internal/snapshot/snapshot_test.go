@@ -60,7 +60,7 @@ func (w *world) start() {
 	})
 }
 
-// with replaces the sidecar by one of another release.
+// with replaces the sidecar with another release of it.
 func (w *world) with(release sidecar.Release) *world {
 	w.controller.Crash()
 	w.sidecar.Crash()
@@ -161,7 +161,7 @@ func TestASnapshotIsDeletedWithItsContent(t *testing.T) {
 		"MODIFIED volumesnapshotcontents", // deletionTimestamp
 		"MODIFIED volumesnapshots",        // without volumesnapshot-as-source-protection
 		"DeleteSnapshot",
-		"MODIFIED volumesnapshotcontents", // does not refer to a snapshot any more
+		"MODIFIED volumesnapshotcontents", // no longer refers to a snapshot
 		"DELETED volumesnapshotcontents",
 		"DELETED volumesnapshots",
 	}, w.Events(start, trace.API, trace.Call, trace.KubeEvent))
@@ -431,8 +431,8 @@ func TestASnapshotThatIsBeingRestoredIsKept(t *testing.T) {
 	assert.False(t, tc.Exists[volumeSnapshot](w.Cluster, "default", "daily"))
 }
 
-// Both programs crash at any moment of a snapshot's lifecycle. In the end the snapshot was taken
-// once, and is deleted.
+// Both programs crash at any moment of a snapshot's lifecycle. At the end the snapshot was taken
+// exactly once, and is deleted.
 func TestCrashesLeaveNothingBehind(t *testing.T) {
 	for seed := range uint64(30) {
 		w := &world{Cluster: tc.New(t, kernel.NewRandom(seed), mock.Options{Snapshot: true, Existing: []mock.ExistingVolume{{ID: "h-v"}}}), perSecond: unlimited}

@@ -66,7 +66,7 @@ type words struct {
 	subject     string // content, of most messages
 	ofStatus    string // content, of an error in its status
 	unmarked    string // content, of the annotation that stays after the snapshot was cut
-	annotation  string // that the driver may be cutting
+	annotation  string // for the annotation while the driver may be cutting
 	deleteError string // reason of an event
 	template    string // prefix of the templates for names of Secrets
 }
@@ -90,7 +90,7 @@ func (k *contents[C]) syncByKey(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// own reports whether a content is this driver's. C-SNAP-31
+// own reports whether a content belongs to this driver. C-SNAP-31
 func (k *contents[C]) own(c C) bool {
 	driver, name := k.spec(c)
 	if driver != k.run.driver || name == nil {

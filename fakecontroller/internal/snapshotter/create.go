@@ -85,7 +85,7 @@ func snapOf(s *csi.Snapshot) snap {
 // look requests the state of a pre-provisioned snapshot. C-SNAP-37
 func (r *run) look(p *kernel.Process, c content) (content, error) {
 	handle, secretsOf := c.Spec.Source.SnapshotHandle, r.contents.classSecrets
-	if isCutMember(c) { // it has no class: C-SNAP-37
+	if isCutMember(c) { // a member has no class: C-SNAP-37
 		handle, secretsOf = c.Status.SnapshotHandle, r.contents.secrets
 	}
 	secrets, err := secretsOf(p, c)

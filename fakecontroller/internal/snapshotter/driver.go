@@ -22,7 +22,7 @@ func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	return r.wire.Conn(p, site)
 }
 
-// isFinal: after such an error the driver does nothing more. C-SNAP-35
+// isFinal reports whether the driver does nothing more after an error. C-SNAP-35
 func isFinal(err error) bool {
 	var s interface{ GRPCStatus() *status.Status }
 	if !errors.As(err, &s) {

@@ -38,7 +38,7 @@ func (r *run) groupInput(p *kernel.Process, c groupContent) (class, map[string]s
 	return found, secrets, err
 }
 
-// cutGroup requests the driver's name before each call, as cut does.
+// cutGroup requests the driver's name before each call, like cut.
 func (r *run) cutGroup(p *kernel.Process, c groupContent, class class, secrets map[string]string) (*csi.VolumeGroupSnapshot, error) {
 	parameters, err := snapshot.DriverParameters(class.parameters)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, erro
 	if err != nil {
 		return c, fmt.Errorf("failed to list group snapshot for group snapshot content %s: %w", c.Name, quoted{err})
 	}
-	// It records nothing about the members: their contents are pre-provisioned, too.
+	// It records nothing about the members, because their contents are pre-provisioned, too.
 	found := &csi.VolumeGroupSnapshot{
 		GroupSnapshotId: handles.VolumeGroupSnapshotHandle, ReadyToUse: answer.GetGroupSnapshot().GetReadyToUse(),
 		CreationTime: answer.GetGroupSnapshot().GetCreationTime(),

@@ -22,9 +22,9 @@ func (r *run) inform(p *kernel.Process) {
 	})}})
 }
 
-// matters reports whether a change leads to another look at the content. The sidecar's own writes
-// do not end the backoff. A snapshot that has become ready does, because its deletion may wait for
-// this. Old releases ignore only errors. C-SNAP-31
+// matters reports whether a change makes the sidecar process the content again. The sidecar's own
+// writes do not end the backoff. A write that makes a snapshot ready does end it, because the
+// deletion may wait for this. Old releases ignore only errors. C-SNAP-31
 func (r *run) matters(old, now content) bool {
 	if !r.opts.Version.Has(sidecar.IgnoresOwnWrites) {
 		return now.Status == nil || now.Status.Error == nil

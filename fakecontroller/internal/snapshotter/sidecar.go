@@ -13,8 +13,7 @@ var _ sidecar.Sidecar = Options{}
 // Name is the name of the program.
 func (Options) Name() string { return Caller }
 
-// RunsBeside reports whether csi-snapshotter runs beside a driver: it does if the driver takes
-// snapshots.
+// RunsBeside reports whether csi-snapshotter runs beside a driver: the driver must take snapshots.
 func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
 
 // Lock is the name of its Lease. C-LIB-5
@@ -26,7 +25,7 @@ func (o Options) Start(w *component.World, wire *wire.Wire, at sidecar.Target) *
 	return Start(w, wire, o)
 }
 
-// Mistakes are the flags that cannot be.
+// Mistakes returns the invalid flags.
 func (o Options) Mistakes() []sidecar.Mistake {
 	return slices.Concat(o.CheckElection(), sidecar.CheckRetries(o.RetryIntervalStart, o.RetryIntervalMax), o.Version.Check(o.Name()))
 }

@@ -31,7 +31,7 @@ func (r *run) sync(p *kernel.Process, c content) error {
 	return r.contents.update(p, c, r.create, "SnapshotContentCheckandUpdateFailed", "Failed to check and update snapshot content")
 }
 
-// isMember reports whether the snapshot is cut with a group, not for itself. C-GSNAP-6
+// isMember reports whether the snapshot is cut as part of a group. C-GSNAP-6
 func isMember(c content) bool { return metav1.HasAnnotation(c.ObjectMeta, snapshot.GroupHandle) }
 
 // isCutMember reports whether the content is a member of a group. The sidecar requests its state

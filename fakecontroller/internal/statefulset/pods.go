@@ -27,7 +27,7 @@ func ordinalOf(set *appsv1.StatefulSet, pod *corev1.Pod) (int, bool) {
 	return n, ok && err == nil
 }
 
-// wanted are the ordinals that should have a pod.
+// wanted returns the ordinals that should have a pod.
 func wanted(set *appsv1.StatefulSet) []int {
 	ordinals := make([]int, *set.Spec.Replicas)
 	for i := range ordinals {
@@ -71,8 +71,8 @@ func (c *Controller) healthy(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	return c.availableIn(set, pod) == 0 && pod.DeletionTimestamp == nil
 }
 
-// availableIn returns the time until a pod counts as available: 0 if it does already, less than 0
-// if it is not ready.
+// availableIn returns the time until a pod counts as available. It is 0 if the pod is available
+// now, and negative if it is not ready.
 func (c *Controller) availableIn(set *appsv1.StatefulSet, pod *corev1.Pod) time.Duration {
 	return workload.AvailableIn(pod, set.Spec.MinReadySeconds, c.Kernel.Now())
 }
@@ -125,8 +125,8 @@ func (c *Controller) tellPod(set *appsv1.StatefulSet, verb, pod string, err erro
 	c.Event(set, corev1.EventTypeNormal, "Successful"+verb, "%s Pod %s in StatefulSet %s successful", verb, pod, set.Name)
 }
 
-// addClaims makes the claims of an ordinal that are not there. A claim outlives its pod, and the
-// next pod with this ordinal uses it.
+// addClaims creates the missing claims of an ordinal. A claim outlives its pod, and the next pod
+// with this ordinal uses it.
 func (c *Controller) addClaims(p *kernel.Process, set *appsv1.StatefulSet, n int) error {
 	for i := range set.Spec.VolumeClaimTemplates {
 		claim := claimFor(set, &set.Spec.VolumeClaimTemplates[i], n)
@@ -200,7 +200,7 @@ func podFor(set *appsv1.StatefulSet, rev *appsv1.ControllerRevision, n int) (*co
 	return pod, nil
 }
 
-// volumesFor returns the volumes of a pod: those of its claims, and the other volumes of the
+// volumesFor returns the volumes of a pod: the volumes of its claims, and the other volumes of the
 // template.
 func volumesFor(set *appsv1.StatefulSet, others []corev1.Volume, n int) []corev1.Volume {
 	var volumes []corev1.Volume

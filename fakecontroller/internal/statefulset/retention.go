@@ -44,7 +44,7 @@ func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int
 		key := store.Key{Namespace: set.Namespace, Name: claimName(set, &set.Spec.VolumeClaimTemplates[i], n)}
 		claim, ok := component.Cached[*corev1.PersistentVolumeClaim](c.Component, key)
 		if !ok {
-			continue // the next round looks again
+			continue // the next round retries this
 		}
 		owners, conflict := c.ownersFor(claim, set, pod, isWanted(set, n))
 		if equality.Semantic.DeepEqual(owners, claim.OwnerReferences) {
@@ -68,7 +68,7 @@ func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int
 // controller. C-STS-2
 func (c *Controller) ownersFor(claim *corev1.PersistentVolumeClaim, set *appsv1.StatefulSet, pod *corev1.Pod, wanted bool) (owners []metav1.OwnerReference, conflict bool) {
 	if isStale(claim, set, setKind) || isStale(claim, pod, podKind) {
-		return claim.OwnerReferences, false // it belongs to an earlier set or pod of that name
+		return claim.OwnerReferences, false // it belongs to an earlier set or pod
 	}
 	policy := c.retentionOf(set)
 	for _, owner := range claim.OwnerReferences {

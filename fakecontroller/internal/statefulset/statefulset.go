@@ -109,7 +109,7 @@ func (c *Controller) step(p *kernel.Process, set *appsv1.StatefulSet, r revision
 	return c.roll(p, set, r, pods)
 }
 
-// keep creates or updates one desired pod, and reports whether the next pod has to wait.
+// keep creates or updates one desired pod. It reports whether the next pod has to wait.
 func (c *Controller) keep(p *kernel.Process, set *appsv1.StatefulSet, r revisions, n int, pod *corev1.Pod) (wait bool, err error) {
 	switch {
 	case pod == nil && c.hasStaleClaim(set, n):

@@ -34,7 +34,7 @@ func resourceOf(c *component.Component, obj Object) (*store.Resource, error) {
 	return res, nil
 }
 
-// Get is the object of that name in the component's cache.
+// Get returns the object with a name from the component's cache.
 func Get[T any, P pointer[T]](c *component.Component, key store.Key) (P, error) {
 	obj := P(new(T))
 	res, err := resourceOf(c, obj)
@@ -48,8 +48,8 @@ func Get[T any, P pointer[T]](c *component.Component, key store.Key) (P, error) 
 	return obj, read(found, obj)
 }
 
-// NotCached is the error of controller-runtime's caches for a missing object. They name its kind,
-// whereas the API server names the resource.
+// NotCached is the error of controller-runtime's caches for a missing object. These errors name the
+// kind, whereas the API server names the resource.
 func NotCached(kind schema.GroupVersionKind, key store.Key) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
 }
@@ -88,7 +88,7 @@ func Create(p *kernel.Process, c *component.Component, obj Object) error {
 	return write(p, c, obj, component.CreateObject)
 }
 
-// Update writes all of an object but its status.
+// Update writes an object except for its status.
 func Update(p *kernel.Process, c *component.Component, obj Object) error {
 	return write(p, c, obj, component.UpdateObject)
 }

@@ -1,6 +1,6 @@
 // Package kinds has the kinds of CSI-Addons as Go types. Fields without omitempty are written even
-// if they are empty. The project's programs write whole objects, and a field that this adds to a
-// spec raises the generation. A-NF-2, A-VR-6
+// if they are empty. The project's programs write whole objects. If such a write adds a field to a
+// spec, it raises the generation. A-NF-2, A-VR-6
 package kinds
 
 import (

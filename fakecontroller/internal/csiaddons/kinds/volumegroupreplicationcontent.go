@@ -22,7 +22,7 @@ type GroupContentSpec struct {
 	} `json:"source"`
 }
 
-// GroupContentStatus is its known state.
+// GroupContentStatus is the known state of a VolumeGroupReplicationContent.
 type GroupContentStatus struct {
 	Volumes       []corev1.LocalObjectReference `json:"persistentVolumeRefList,omitempty"`
 	Mapping       []VolumeMapping               `json:"persistentVolumeMappingList,omitempty"`

@@ -36,8 +36,8 @@ func (m *Manager) syncClaim(p *kernel.Process, key store.Key) error {
 	return err
 }
 
-// automaticClaim is a claim that may have cron jobs, with its driver; nil if it may not have any.
-// An unbound claim is tried again.
+// automaticClaim returns a claim that may have cron jobs, with its driver; nil if it may not have
+// any. An unbound claim is retried.
 func (m *Manager) automaticClaim(key store.Key) (*corev1.PersistentVolumeClaim, string, error) {
 	claim, ok := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
 	switch {
@@ -168,9 +168,9 @@ func (a *automaticPass) disabled() (bool, error) {
 	return class != nil && class.Annotations[a.enable()] == "false", err
 }
 
-// wanted returns the schedule of the claim, otherwise of its namespace, otherwise of its class;
-// empty if there is none. The annotation of a namespace counts only if the driver has the feature
-// now. A-PVC-2, A-PVC-4
+// wanted returns the schedule of the claim. If it has none, it returns the schedule of its
+// namespace, then that of its class; empty if there is none. The annotation of a namespace counts
+// only if the driver has the feature now. A-PVC-2, A-PVC-4
 func (a *automaticPass) wanted() (string, error) {
 	if schedule := a.parsed(a.claim); schedule != "" {
 		return schedule, nil

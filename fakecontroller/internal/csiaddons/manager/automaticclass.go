@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// syncClaimByClass creates the cron jobs that a claim's class requires, whatever other schedules
-// exist. A-PVC-5
+// syncClaimByClass creates the cron jobs that a claim's class requires, regardless of other
+// schedules. A-PVC-5
 func (m *Manager) syncClaimByClass(p *kernel.Process, key store.Key) error {
 	claim, _, err := m.automaticClaim(key)
 	switch {

@@ -31,7 +31,7 @@ func subject(dataSource string) string {
 	return ""
 }
 
-// say sets a condition. Its time changes only with its status. A-VR-15
+// say sets a condition. The transition time changes only with the status. A-VR-15
 func (v *replicationPass) say(kind string, status metav1.ConditionStatus, reason, message string) {
 	setCondition(&v.vr.Status, v.vr.Generation, v.now(), kind, status, reason, message)
 }

@@ -69,7 +69,7 @@ func got[S, P kinds.Object](get func(*component.Component, store.Key) (P, error)
 	}
 }
 
-// listed does the same for a List.
+// listed converts a List in the same way.
 func listed[S kinds.Object, P kinds.Object](list func(*component.Component, string) iter.Seq[P]) func(*component.Component, string) iter.Seq[S] {
 	return func(c *component.Component, namespace string) iter.Seq[S] {
 		return func(yield func(S) bool) {
@@ -103,7 +103,7 @@ type cronPass struct {
 	object  cronObject
 	*kinds.CronJob
 	// Its jobs.
-	active            jobObject // the last that has not ended
+	active            jobObject // the last job that has not ended
 	succeeded, failed []jobObject
 }
 
@@ -128,7 +128,7 @@ func (m *Manager) syncCron(p *kernel.Process, kind cronKind, key store.Key) erro
 	}
 	missed, next, err := runs(c.CronJob, p.Now(), m.opts.staggerWindow())
 	if err != nil { // only a change of the cron job helps. A-RS-12
-		return nil //nolint:nilerr // it is not retried
+		return nil //nolint:nilerr // the pass is not retried
 	}
 	if err := c.begin(missed); err != nil {
 		return err
@@ -186,7 +186,7 @@ func referenceTo(obj kinds.Object) *corev1.ObjectReference {
 	}
 }
 
-// tidy deletes the oldest of the jobs that have ended. Errors are ignored. A-RS-11
+// tidy deletes the oldest ended jobs. Errors are ignored. A-RS-11
 func (c *cronPass) tidy() {
 	if c.kind.failedFirst {
 		c.keep(c.failed, c.Spec.FailedJobsHistoryLimit)
@@ -214,7 +214,7 @@ func began(j jobObject) int64 {
 
 var errReplaceNothing = errors.New("panic: runtime error: invalid memory address or nil pointer dereference [recovered]")
 
-// begin makes the job of a run that was missed. A-RS-14, A-RS-15
+// begin creates the job of a missed run. A-RS-14, A-RS-15
 func (c *cronPass) begin(missed time.Time) error {
 	late := c.Spec.StartingDeadlineSeconds
 	if missed.IsZero() || late != nil && missed.Add(time.Duration(*late)*time.Second).Before(c.process.Now()) {

@@ -98,7 +98,7 @@ func (m *Manager) fenceRequest(f *kinds.NetworkFence) (relay.Fence, *connection,
 	return request, c, nil
 }
 
-// splitClass separates the parameters of a class into those for the driver and the secret.
+// splitClass separates the parameters of a class into the driver's parameters and the secret.
 func splitClass(class *kinds.NetworkFenceClass) (map[string]string, relay.Secret) {
 	own := maps.Clone(class.Spec.Parameters)
 	secret := relay.Secret{Name: own[fenceSecretName], Namespace: own[fenceSecretNamespace]}

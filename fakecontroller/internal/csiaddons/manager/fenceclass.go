@@ -19,7 +19,7 @@ import (
 // fenceClasses is the annotation of a CSIAddonsNode with the classes of its driver. A-NF-6
 const fenceClasses = "csiaddons.openshift.io/networkfenceclass-names"
 
-// startFenceClasses runs the controller that names the classes to the nodes. A-NF-6
+// startFenceClasses runs the controller that writes the names of the classes to the nodes. A-NF-6
 func (m *Manager) startFenceClasses() {
 	queue := workqueue.New("fence classes", m.oneByOne(), m.Go, m.syncFenceClass)
 	m.follow("fence classes", (&kinds.NetworkFenceClass{}).Of(), func(e store.Event[store.Object]) { queue.Add(store.KeyOf(e.Object)) })

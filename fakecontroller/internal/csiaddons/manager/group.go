@@ -111,7 +111,7 @@ func (m *Manager) syncGroup(p *kernel.Process, key store.Key) error {
 	switch {
 	case err != nil:
 		return g.failed(err)
-	case replication == nil: // it has no handle yet
+	case replication == nil: // the content has no handle yet
 		return nil
 	}
 	group.Status.ReplicationStatus = replication.Status
@@ -266,8 +266,8 @@ func (g *groupPass) handles(claims []*corev1.PersistentVolumeClaim) ([]string, e
 	return all, nil
 }
 
-// noteMembers writes the list of claims if it has changed. Whether the driver has copies is looked
-// up in an object that was not read, so with claims the answer is always no. A-VGR-7
+// noteMembers writes the list of claims if it has changed. Like the real controller, it looks in an
+// unread object for the driver's copies, so with claims the answer is always no. A-VGR-7
 func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims int) error {
 	leader, err := g.leader(g.class.Spec.Provisioner)
 	if err != nil {
@@ -367,7 +367,7 @@ func (g *groupPass) makeReplication() (*kinds.VolumeReplication, error) {
 	return &replication, kinds.Update(g.process, g.Component, &replication)
 }
 
-// withOwner adds an owner that is no controller.
+// withOwner adds an owner that is not a controller.
 func withOwner(owners []metav1.OwnerReference, obj kinds.Object) []metav1.OwnerReference {
 	if slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return o.UID == obj.GetUID() }) {
 		return owners
@@ -413,6 +413,6 @@ func (g *groupPass) remove() error {
 			return err
 		}
 	}
-	_ = g.release(g.process, g.group, groupFinalizer) // the next change of the group tries it again
+	_ = g.release(g.process, g.group, groupFinalizer) // the next change of the group retries this
 	return nil
 }

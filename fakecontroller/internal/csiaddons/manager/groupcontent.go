@@ -20,8 +20,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workqueue"
 )
 
-// startContents starts the controller of VolumeGroupReplicationContents. Every event about one
-// queues it. A-VGR-8
+// startContents starts the controller of VolumeGroupReplicationContents. Every event about a
+// content queues it. A-VGR-8
 func (m *Manager) startContents() {
 	queue := workqueue.New("contents", m.oneByOne(), m.Go, m.syncContent)
 	m.follow("contents", (&kinds.GroupContent{}).Of(), func(e store.Event[store.Object]) { queue.Add(store.KeyOf(e.Object)) })
@@ -65,7 +65,7 @@ func (m *Manager) syncContent(p *kernel.Process, key store.Key) error {
 	return kinds.UpdateStatus(p, m.Component, content)
 }
 
-// prepare finds the connection, the class and the group, which deletion needs as well. A-VGR-8
+// prepare finds the connection, the class and the group. A deletion needs them, too. A-VGR-8
 func (c *contentPass) prepare() (ready bool, err error) {
 	driver := c.content.Spec.Provisioner
 	if c.conn, err = c.leader(driver); err != nil {
@@ -87,7 +87,7 @@ func (c *contentPass) prepare() (ready bool, err error) {
 	return err == nil, err
 }
 
-// own writes the content's name into the group, and protects the content. A-VGR-8
+// own writes the content's name into the group and protects the content. A-VGR-8
 func (c *contentPass) own() error {
 	switch owner := c.group.Annotations[ownerContent]; owner {
 	case c.content.Name:
@@ -135,7 +135,7 @@ func (c *contentPass) modify(volumes []string) error {
 	})
 }
 
-// listVolumes names the volumes of the handles, of any driver. A-VGR-9
+// listVolumes returns the names of the volumes with these handles, for any driver. A-VGR-9
 func (c *contentPass) listVolumes() {
 	byHandle := map[string]string{}
 	for volume := range store.List[*corev1.PersistentVolume](c.Cache, "") {

@@ -38,7 +38,7 @@ func (m *Manager) tidyHealth(p *kernel.Process) {
 }
 
 // staleHealth returns the keys of annotations of conditions that were last observed before a time.
-// Malformed ones stay. A-COND-6
+// Malformed annotations stay. A-COND-6
 func staleHealth(claim *corev1.PersistentVolumeClaim, before time.Time) (stale []string) {
 	if claim.DeletionTimestamp != nil {
 		return nil

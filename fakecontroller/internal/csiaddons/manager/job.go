@@ -32,7 +32,7 @@ var errNodeClientNotFound = errors.New("node client not found")
 // target is the volume of a job. A-RS-5
 type target struct {
 	driver, volume string
-	node           string // node to which it is attached; empty if it is not
+	node           string // node to which it is attached; empty if it is detached
 	timeout        time.Duration
 }
 
@@ -43,12 +43,12 @@ type jobKind struct {
 	get  func(*component.Component, store.Key) (jobObject, error)
 	// try does the work of one pass.
 	try func(*job, *kernel.Process, target) error
-	// timeout bounds each call, unless the spec says otherwise.
+	// timeout bounds each call, unless the spec sets another timeout.
 	timeout time.Duration
 	// noClient is the error of a node without a sidecar: errNodeClientNotFound and the node.
 	noClient string
-	// noClientPause is the pause after a pass that found no sidecar on the node. Default: the
-	// queue's. A-RS-4
+	// noClientPause is the pause after a pass that found no sidecar on the node. Default: the pause
+	// of the queue. A-RS-4
 	noClientPause time.Duration
 }
 
@@ -104,7 +104,7 @@ func (j *job) run(p *kernel.Process) error {
 	return err
 }
 
-// pass counts an attempt, and makes it unless it is too late. A-RS-3
+// pass counts an attempt and, unless it is too late, makes it. A-RS-3
 func (j *job) pass(p *kernel.Process) error {
 	now := metav1.NewTime(p.Now())
 	if j.Status.StartTime == nil {

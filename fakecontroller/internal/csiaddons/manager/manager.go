@@ -62,8 +62,8 @@ func (m *Manager) main(p *kernel.Process, lead func(*kernel.Process)) {
 // connecting bounds the time for which other controllers wait for the connections to sidecars.
 const connecting = time.Second
 
-// noteNodes records the sidecars to which it has to connect before it starts any operation. In
-// recordings no job fails because the program has just started. A-NODE-11
+// noteNodes records the sidecars to which the program has to connect before it starts any
+// operation. In recordings no job fails because the program has just started. A-NODE-11
 func (m *Manager) noteNodes() {
 	m.untried = map[store.Key]bool{}
 	for node := range kinds.List[kinds.Node](m.Component, "") {
@@ -71,7 +71,7 @@ func (m *Manager) noteNodes() {
 	}
 }
 
-// firstLook wakes the program when it has tried the last of the existing sidecars.
+// firstLook wakes the program after it has tried all existing sidecars.
 func (m *Manager) firstLook(main *kernel.Process, do handler) handler {
 	return func(p *kernel.Process, key store.Key) error {
 		err := do(p, key)
@@ -102,7 +102,7 @@ func (m *Manager) backoff() workqueue.Options {
 	return workqueue.Options{Workers: m.opts.Workers, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, OneEntry: true}
 }
 
-// oneByOne is backoff for the controllers that work on one object at a time. A-MGR-3
+// oneByOne is backoff for controllers that process one object at a time. A-MGR-3
 func (m *Manager) oneByOne() workqueue.Options {
 	o := m.backoff()
 	o.Workers = 1
@@ -111,7 +111,7 @@ func (m *Manager) oneByOne() workqueue.Options {
 
 type handler func(*kernel.Process, store.Key) error
 
-// after queues an object again after a time, and resets its failures.
+// after queues an object again after a time and resets its failures.
 func after(d time.Duration) error { return workqueue.Rest{Why: "later", For: d, Forget: true} }
 
 // every processes an object again at intervals.

@@ -91,7 +91,7 @@ func (m *Manager) connected(p *kernel.Process, node *kinds.Node, c *connection, 
 	return every(nodePeriod)
 }
 
-// retryNode counts a failure, and deletes the object after the last. A-NODE-7
+// retryNode counts a failure, and deletes the object after the last permitted one. A-NODE-7
 func (m *Manager) retryNode(p *kernel.Process, node *kinds.Node, cause error) error {
 	attempts, err := attemptsIn(node.Status.Reason)
 	if err != nil {
@@ -125,7 +125,8 @@ func attemptsIn(reason string) (int, error) {
 	return n, nil
 }
 
-// messageOf is the message of a gRPC error without its code, or the whole text of any other error.
+// messageOf returns the message of a gRPC error without its code, or the whole text of any other
+// error.
 func messageOf(err error) string {
 	var answer interface{ GRPCStatus() *status.Status }
 	if errors.As(err, &answer) {

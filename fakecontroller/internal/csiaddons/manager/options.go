@@ -58,7 +58,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// In is its namespace.
+// In returns the namespace of the program.
 func (o Options) In() string { return cmp.Or(o.Namespace, "csi-addons-system") }
 
 func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// overlap is the time that a pass waits for the pass of another controller after its own last write
-// has triggered it. It waits until that pass has made its first call. In recordings such passes
+// overlap is the time that a pass waits for another controller's pass, which its last write has
+// triggered. It waits until the other pass has made its first call. In recordings such passes
 // overlap in each plain deletion of a group. A-VGR-10
 const overlap = 5 * time.Millisecond
 

@@ -33,11 +33,10 @@ type connection struct {
 // capabilitiesTimeout bounds the only request at the start of a connection. A-POOL-2
 const capabilitiesTimeout = time.Minute
 
-// noTimeout is the timeout of the call that has none. A-NODE-10
+// noTimeout stands for the missing timeout of one call. A-NODE-10
 const noTimeout = 1000 * time.Hour
 
-// connect returns the connection with that key, and replaces a connection to another endpoint.
-// A-POOL-4
+// connect returns the connection with a key. It replaces a connection to another endpoint. A-POOL-4
 func (m *Manager) connect(p *kernel.Process, c connection) (*connection, error) {
 	at := slices.IndexFunc(m.pool, func(old *connection) bool { return old.key == c.key })
 	if at >= 0 && m.pool[at].endpoint == c.endpoint {
@@ -82,7 +81,7 @@ func (m *Manager) onNode(driver, node, capability string) *connection {
 	return nil
 }
 
-// leader is the connection to the sidecar that holds the driver's lease. A-POOL-6
+// leader returns the connection to the sidecar that holds the driver's lease. A-POOL-6
 func (m *Manager) leader(driver string) (*connection, error) {
 	at := slices.IndexFunc(m.pool, func(c *connection) bool { return c.driver == driver })
 	if at < 0 {

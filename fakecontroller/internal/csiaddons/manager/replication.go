@@ -84,7 +84,7 @@ func (m *Manager) syncReplication(p *kernel.Process, key store.Key) error {
 }
 
 // prepare finds the class, the replicated object, and the connection. Failures are written into the
-// status and hold up deletion, too. A-VR-4, A-VR-5
+// status, and also delay a deletion. A-VR-4, A-VR-5
 func (v *replicationPass) prepare() (ready bool, err error) {
 	class, err := kinds.Get[kinds.VolumeReplicationClass](v.Component, store.Key{Name: v.vr.Spec.VolumeReplicationClass})
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *Manager) leaderWith(driver, capability string) (*connection, error) {
 	return c, nil
 }
 
-// unprepared reports a failure by the desired state of the replication. A-VR-4
+// unprepared reports a failure in the form for the desired state of the replication. A-VR-4
 func (v *replicationPass) unprepared(what string, cause error) error {
 	switch v.vr.Spec.ReplicationState {
 	case "primary":
@@ -147,7 +147,7 @@ func (v *replicationPass) save(state, message string) error {
 	return kinds.UpdateStatus(v.process, v.Component, v.vr)
 }
 
-// reach brings the volume into its desired state. A-VR-8 to A-VR-14
+// reach moves the volume towards its desired state. A-VR-8 to A-VR-14
 func (v *replicationPass) reach() error {
 	waits, err := false, error(nil)
 	switch v.vr.Spec.ReplicationState {
@@ -226,7 +226,7 @@ func (v *replicationPass) finish() error {
 		v.vr.Status.LastSyncTime = nil
 		v.forgetReplicating()
 	}
-	if err := v.fetchDestination(); err != nil { // A-VR-16: it is not saved
+	if err := v.fetchDestination(); err != nil { // A-VR-16: the destination is not saved
 		return err
 	}
 	if err := v.save(state, message); err != nil {
@@ -318,7 +318,7 @@ func (v *replicationPass) demote() error {
 	return nil
 }
 
-// resync reports whether the volume is not in sync yet. A-VR-11, A-VR-12
+// resync reports whether the volume still has to be synchronized. A-VR-11, A-VR-12
 func (v *replicationPass) resync(force bool) (waits bool, err error) {
 	answer, err := v.ask(relay.Resync, force)
 	if err != nil {

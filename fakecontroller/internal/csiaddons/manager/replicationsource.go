@@ -130,7 +130,7 @@ func (v *replicationPass) ownGroup() error {
 	return v.protect(v.process, v.source.content, replicationFinalizer)
 }
 
-// claimFor writes the name of its replication into a claim. A-VR-6
+// claimFor writes the name of a replication into the replicated claim. A-VR-6
 func (m *Manager) claimFor(p *kernel.Process, pvc *corev1.PersistentVolumeClaim, annotation, owner string) error {
 	other := ownerGroup
 	if annotation == ownerGroup {
@@ -174,7 +174,7 @@ func (m *Manager) updateClaim(p *kernel.Process, pvc *corev1.PersistentVolumeCla
 	return nil
 }
 
-// disownClaim removes annotation and finalizer from a claim, of any owner. A-VR-17
+// disownClaim removes the annotation and the finalizer from a claim, for any owner. A-VR-17
 func (m *Manager) disownClaim(p *kernel.Process, pvc *corev1.PersistentVolumeClaim, annotation, finalizer string) error {
 	if _, has := pvc.Annotations[annotation]; has {
 		delete(pvc.Annotations, annotation)

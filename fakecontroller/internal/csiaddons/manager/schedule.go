@@ -17,8 +17,8 @@ const maxMissed = 100
 
 var errTooManyMissed = errors.New("too many missed start times (> 100)")
 
-// runs are the last missed run of a cron job (zero if there is none) and the next one. Both are
-// staggered, but the decision whether a run was missed ignores that. A-RS-12, A-RS-13
+// runs returns the last missed run of a cron job (zero if there is none) and the next run. Both are
+// staggered, but the decision whether a run was missed ignores the staggering. A-RS-12, A-RS-13
 func runs(c *kinds.CronJob, now time.Time, window time.Duration) (missed, next time.Time, err error) {
 	schedule, err := cron.ParseStandard(c.Spec.Schedule)
 	if err != nil {

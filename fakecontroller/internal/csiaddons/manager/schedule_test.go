@@ -83,7 +83,7 @@ func TestRunsAreStaggeredByTheUID(t *testing.T) { // A-RS-13
 	_, next, err := runs(job, at(t, "10:05:00"), 2*time.Hour)
 	require.NoError(t, err)
 	assert.Equal(t, time.Duration(0xe40c292c%3600)*time.Second, next.Sub(at(t, "11:00:00")))
-	// The schedule determines the missed run, and its name contains the planned time.
+	// The schedule determines the missed run; the name of its job contains the planned time.
 	missed, _, err := runs(job, at(t, "11:00:00"), 2*time.Hour)
 	require.NoError(t, err)
 	assert.Equal(t, next, missed)

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A-VR-18: a manager that starts before its kinds are defined looks for them every 5 s.
+// A-VR-18: a manager that starts before its kinds are defined checks for them every 5 s.
 func TestTheManagerWaitsForItsKinds(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	Start(c.World, &relay.Network{}, Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/volumegroup"
 )
 
-// The messages between the programs, and the driver's messages of the same contents. A-TR-6
+// The messages between the programs, and the driver's messages with the same contents. A-TR-6
 
 func consumption(bytes *sidecar.StorageConsumption) *reclaimspace.StorageConsumption {
 	if bytes == nil {

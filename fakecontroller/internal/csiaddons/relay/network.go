@@ -18,7 +18,7 @@ import (
 type Network struct {
 	// Outside connects to programs outside the simulation; nil if there are none.
 	Outside Outside
-	// ManagerOutside means that the controller manager is one of them.
+	// ManagerOutside means that the controller manager is such a program.
 	ManagerOutside bool
 
 	listeners   map[string]*listener
@@ -35,7 +35,7 @@ type listener struct {
 
 // Listen makes a sidecar serve at an address until the process ends. For a controller manager
 // outside, it also serves at the port. Secured means that callers use TLS, with a token. The error
-// is one of the machine's network. A-SRV-1
+// comes from the machine's network. A-SRV-1
 func (n *Network) Listen(p *kernel.Process, c *component.Component, at netip.AddrPort, secured bool, s Service) error {
 	l := &listener{component: c, service: s, secured: secured}
 	if n.ManagerOutside {

@@ -13,12 +13,12 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Outside is the network between programs of the simulation and programs outside of it.
+// Outside is the network between programs inside and outside the simulation.
 type Outside interface {
 	// Serve answers at a port of loopback until stop is called. If it is secured, it uses TLS and
-	// answers only callers with a valid token. The error is that of the network.
+	// answers only callers with a valid token. The error comes from the network.
 	Serve(port int, secured bool, register func(grpc.ServiceRegistrar)) (stop func(), err error)
-	// Left is the time for which an outside caller will still wait.
+	// Left returns the time for which an outside caller will still wait.
 	Left(context.Context) time.Duration
 	// Dial connects to an address. If it is secured, it uses TLS and the token of the controller
 	// manager. Nothing is sent before the first call.

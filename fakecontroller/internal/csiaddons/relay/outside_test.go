@@ -230,7 +230,8 @@ func TestProgramsReachEachOtherByGRPC(t *testing.T) {
 	assert.Len(t, sidecar.by, len(direct.by))
 }
 
-// A-SRV-2, and A-POOL-2: a dropped connection is dialled again.
+// A-SRV-2, A-POOL-2: callers without a valid token are rejected, and a dropped connection is
+// dialled again.
 func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
 	net := &loopback{token: "bad", at: map[int]string{}}
 	live(t, &asked{}, net, func(n *relay.Network, p *kernel.Process) {
@@ -249,7 +250,8 @@ func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
 	})
 }
 
-// A-SRV-2, as between programs of the network: gRPC's errors when only one of two sides uses TLS.
+// A-SRV-2: if only one of two sides uses TLS, the errors are those of gRPC between programs on a
+// network.
 func TestBothSidesHaveTLSOrNeither(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	var network relay.Network

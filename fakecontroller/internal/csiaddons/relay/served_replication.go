@@ -43,7 +43,7 @@ func replicate[T proto.Message](ctx context.Context, s served, operation Operati
 	})
 }
 
-// bare makes an answer that has no fields.
+// bare returns an answer without fields.
 func bare[T any](proto.Message) *T { return new(T) }
 
 func (s servedReplication) EnableVolumeReplication(ctx context.Context, r *sidecar.EnableVolumeReplicationRequest) (*sidecar.EnableVolumeReplicationResponse, error) {

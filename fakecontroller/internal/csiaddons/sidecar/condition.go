@@ -113,7 +113,7 @@ func (c *reporter) csiConn(p *kernel.Process) grpc.ClientConnInterface {
 	})
 }
 
-// attached are the driver's volumes that a node's status names as attached. A-COND-2
+// attached returns the driver's volumes that a node's status lists as attached. A-COND-2
 func attached(node *corev1.Node, driver string) (handles []string) {
 	for _, v := range node.Status.VolumesAttached {
 		parts := strings.Split(strings.TrimPrefix(string(v.Name), "kubernetes.io/csi/"), "^")
@@ -124,7 +124,7 @@ func attached(node *corev1.Node, driver string) (handles []string) {
 	return handles
 }
 
-// look requests the condition of each volume from the driver. An error concerns only this volume.
+// look requests the condition of each volume from the driver. An error affects only its volume.
 // A-COND-3
 func (c *reporter) look(p *kernel.Process, handles []string) {
 	for _, handle := range handles {
@@ -165,8 +165,8 @@ func (c *reporter) pathOf(handle string) string {
 	return ""
 }
 
-// published finds the directory in which some pod has a volume, and the volume's name. It uses the
-// file that the kubelet keeps beside the volume. A-COND-3
+// published finds a directory at which a volume is published for some pod, and the volume's name.
+// It uses the file that the kubelet keeps beside the volume. A-COND-3
 func (c *reporter) published(handle string) (dir, volume string) {
 	pods, _ := c.opts.Machine.ReadDir(path.Join(c.opts.Machine.Layout().KubeletDir(), "pods"))
 	for _, pod := range pods {

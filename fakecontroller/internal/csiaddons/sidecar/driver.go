@@ -67,7 +67,7 @@ func (r *run) goOn(p *kernel.Process) {
 	p.Wait("the sidecar's end", func() bool { return !r.ends })
 }
 
-// exit ends the sidecar; it does not return.
+// exit ends the sidecar and does not return.
 func (r *run) exit(p *kernel.Process) {
 	r.ends = true
 	r.life.Lost()

@@ -16,8 +16,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// serve listens for the controller manager, for all services, whatever the driver's capabilities.
-// If the port is not available, the sidecar ends. A-SRV-1
+// serve listens for the controller manager. It serves all services, regardless of the driver's
+// capabilities. If the port is not available, the sidecar ends. A-SRV-1
 func (r *run) serve(pod *corev1.Pod) func(*kernel.Process) {
 	return func(p *kernel.Process) {
 		ip, err := netip.ParseAddr(pod.Status.PodIP)

@@ -41,7 +41,7 @@ type Options struct {
 	Timeout time.Duration
 	// LeaseNamespace is the namespace of the lease. Default: that of the pod. A-LEAD-2
 	LeaseNamespace string
-	// EnableAuth requires TLS and a token from callers; the token is reviewed. Default: true.
+	// EnableAuth requires TLS and a token from callers, and reviews the token. Default: true.
 	// A-SRV-2
 	EnableAuth *bool
 	// VolumeCondition are the flags of its reporter of volume conditions; nil disables it.
@@ -59,7 +59,7 @@ type run struct {
 	network *relay.Network
 	life    *sidecar.Life
 	lost    bool // the driver has exited, and the sidecar has not noticed yet
-	ends    bool // it is exiting, and nothing in it continues
+	ends    bool // it is exiting, and no process of it continues
 }
 
 // Sidecar is a started sidecar.
@@ -68,8 +68,8 @@ type Sidecar struct {
 	current *run
 }
 
-// DriverGone is the end of the driver's process. The connection is lost, but the sidecar notices
-// that only at its next call. A-SIDE-2
+// DriverGone is called when the driver's process ends. The connection is lost, but the sidecar
+// notices that only at its next call. A-SIDE-2
 func (s *Sidecar) DriverGone() {
 	if s.current != nil {
 		s.current.lost = true
@@ -92,8 +92,8 @@ func Start(w *component.World, over *wire.Wire, network *relay.Network, opts Opt
 	return s
 }
 
-// main probes the driver, serves, and takes part in the election if the driver's controller is
-// served. The sidecar registers beside that. A-SIDE-2
+// main probes the driver, serves and, if the driver serves its controller, takes part in the
+// election. Meanwhile the sidecar registers. A-SIDE-2
 func (r *run) main(p *kernel.Process) {
 	pod := r.awaitPod(p)
 	r.LimitEachGroup() // A-SIDE-6
@@ -112,7 +112,7 @@ func (r *run) main(p *kernel.Process) {
 }
 
 // awaitPod waits until the pod has an address, since the sidecar runs in a container of the pod.
-// The end of the pod is the end of the sidecar.
+// The sidecar ends with the pod.
 func (r *run) awaitPod(p *kernel.Process) (pod *corev1.Pod) {
 	pods := component.Watch[*corev1.Pod](r.Component, p, store.ByKey(r.opts.Pod))
 	for pod == nil || pod.Status.PodIP == "" {
@@ -134,7 +134,7 @@ func (r *run) awaitPod(p *kernel.Process) (pod *corev1.Pod) {
 	return pod
 }
 
-// fail ends the sidecar with exit code 1; it does not return.
+// fail ends the sidecar with exit code 1, and does not return.
 func (r *run) fail(p *kernel.Process) {
 	r.ends = true
 	r.life.Failed(p)
@@ -166,8 +166,8 @@ func (r *run) capabilities(p *kernel.Process) []*identity.Capability {
 	return answer.GetCapabilities()
 }
 
-// nameForLease requests the driver's name once more if the sidecar takes part in an election;
-// otherwise it is empty. A-LEAD-1
+// nameForLease requests the driver's name once more if the sidecar takes part in an election.
+// Otherwise it returns "". A-LEAD-1
 func (r *run) nameForLease(p *kernel.Process, caps []*identity.Capability) string {
 	for _, c := range caps {
 		if c.GetService().GetType() == identity.Capability_Service_CONTROLLER_SERVICE {
