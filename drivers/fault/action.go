@@ -21,7 +21,7 @@ const (
 	RegistersTwice Action = "plugin registers twice"
 )
 
-// IsUsers reports whether the fault with a name is an action of users. The driver is not
+// IsUsers reports whether the fault with this name is an action of users. The driver is not
 // responsible for its consequences.
 func IsUsers(name string) bool {
 	return strings.HasPrefix(name, "user ") || strings.HasPrefix(name, "administrator ")

@@ -43,8 +43,8 @@ type Fault struct {
 	Victim       Victim
 	At           Moment
 	RestartAfter time.Duration
-	// RestartAs is the release that is started then if Victim is Driver: a release of the driver's
-	// program, or NextRelease. Default: the release that ran.
+	// RestartAs is the release that starts after RestartAfter if Victim is Driver: a release of the
+	// driver's program, or NextRelease. Default: the release that was killed.
 	RestartAs string
 	// Changes counts changes of files by a driver's program. Just before the next change, AtWork
 	// kills the victim, TimeOut lets the deadline pass, and Stall stops the program. Default 1.
@@ -56,9 +56,9 @@ type Fault struct {
 	// calls. A CSI call without such a system call is not affected.
 	System SystemCall
 	Fails  string
-	// Request is the HTTP request of the driver's program that FailRequest makes fail in the way of
-	// Fails: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without such
-	// a request is not affected.
+	// Request is the HTTP request of the driver's program that FailRequest makes fail. Fails names
+	// the failure: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without
+	// such a request is not affected.
 	Request Request
 	// Action is the action with Meanwhile.
 	Action Action
@@ -103,8 +103,8 @@ const (
 	// up.
 	LateAnswer Effect = "late-answer"
 	// TimeOut: the deadline of the call expires while the driver works on it, between two changes
-	// of files (Changes) if csisim can observe them. This ends the call's context. The rest of the
-	// driver's work gets no answer.
+	// of files (Changes) if csisim can observe them. This ends the call's context. The driver may
+	// finish its work, but its answer is lost.
 	TimeOut Effect = "time-out"
 	// Stall: the driver's program stops during the call, between two changes of files (Changes). It
 	// continues when its caller has given up and other calls have arrived. A driver without
@@ -132,7 +132,7 @@ const (
 	// the first answer.
 	Fill Effect = "fill"
 	// InUse: the mounts of a driver's program are in use during the call. The first attempt to
-	// unmount one fails with EBUSY, unless the driver detaches the mount (MNT_DETACH).
+	// unmount a mount fails with EBUSY, unless the driver detaches it (MNT_DETACH).
 	InUse Effect = "in-use"
 	// FailSystemCall: a system call of the driver's program fails without taking effect.
 	FailSystemCall Effect = "fail-system-call"
@@ -141,8 +141,8 @@ const (
 	// FailMounted: file systems that are mounted at the call's paths fail with the error Fails,
 	// until they are unmounted. They fail while a driver's program works on the call.
 	FailMounted Effect = "fail-mounted"
-	// Kill: the victim is killed during the call. If it is the driver, the caller's connection is
-	// lost; otherwise the call continues, whether its caller is alive or not.
+	// Kill: the victim is killed during the call. If the victim is the driver, the caller's
+	// connection is lost. Otherwise the call continues, even if its caller is the victim.
 	Kill Effect = "kill"
 	// Meanwhile: Action happens during the call, which continues normally.
 	Meanwhile Effect = "meanwhile"
@@ -153,7 +153,7 @@ type Site struct {
 	Method             string // "Node/NodeStageVolume"
 	Driver, Node, From string
 	Volume             string
-	Bytes              int64 // that the call requires
+	Bytes              int64 // the bytes that the call requires
 }
 
 // Matches reports whether the filters of the fault select the call.

@@ -11,7 +11,7 @@ const (
 	Node    Victim = "node"    // the called plugin's node loses power
 )
 
-// Victims lists them.
+// Victims lists all victims.
 func Victims() []string {
 	return []string{string(Driver), string(Caller), string(Kubelet), string(Node)}
 }

@@ -63,6 +63,6 @@ func (f *Fault) Status() int {
 	if !is {
 		return 0
 	}
-	status, _ := strconv.Atoi(number) // it is one of the listed statuses
+	status, _ := strconv.Atoi(number) // the number is one of the listed statuses
 	return status
 }

@@ -18,7 +18,7 @@ func (s *Set) Clear(name string) int {
 	return s.end(func(f *Fault) bool { return name == "" || f.Name == name })
 }
 
-// End ends this fault and releases the calls that it holds.
+// End ends a fault and releases the calls that it holds.
 func (s *Set) End(f *Fault) { s.end(func(other *Fault) bool { return other == f }) }
 
 func (s *Set) end(over func(*Fault) bool) int {
@@ -74,8 +74,8 @@ func (s *Set) Unused() []*Fault {
 	return unused
 }
 
-// SetHits corrects the hit count of the fault when the affected call has ended. If the driver made
-// no such system call there is no hit, and there may be several.
+// SetHits corrects the hit count of the fault when the affected call has ended. There may be
+// several hits, or none if the driver made no such system call.
 func (f *Fault) SetHits(times int) { f.fired += times - 1 }
 
 // Left returns how often a fault may still take effect in the affected call; 0 means any number.

@@ -35,7 +35,7 @@ const (
 	Sockets Kind = "socket"
 )
 
-// Kinds lists them.
+// Kinds lists all kinds.
 func Kinds() []Kind {
 	return []Kind{Lost, Errors, Late, Repeated, Killed, Halfway, Crashed, Power, API, Services, Belated, Overlaps, Stalls, User, Mounts, Sockets, Upgrades}
 }

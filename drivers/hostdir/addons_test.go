@@ -41,7 +41,7 @@ func TestAddonsIsOffByDefault(t *testing.T) {
 }
 
 // Each capability can be disabled. It is then missing in GetCapabilities, and the driver answers
-// its calls with Unimplemented. The others work.
+// its calls with Unimplemented. The other calls work.
 func TestCapabilitiesOfAddonsCanBeLeftOut(t *testing.T) {
 	promises := func(d *driver) (names []string) {
 		answer, err := identity.NewIdentityClient(d.conn).GetCapabilities(t.Context(), &identity.GetCapabilitiesRequest{})
@@ -207,7 +207,7 @@ func TestAFenceLeavesInlineVolumes(t *testing.T) {
 	assert.NoError(t, write(own))
 }
 
-// The driver reports a volume that it cannot make read-only. All others become read-only.
+// The driver reports a volume that it cannot make read-only. All other volumes become read-only.
 func TestAFenceMakesAllReadOnlyThatItCan(t *testing.T) {
 	d := newWorld(t).startAddons()
 	targets := map[string]string{} // by volume

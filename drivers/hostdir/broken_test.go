@@ -98,7 +98,7 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 		"readonly-by-remount": func(t *testing.T, d *driver) bool {
 			v, target := d.create("vol", capability(false, singleNode)).ready(), d.w.target("pod")
-			// A peer, like the node's own mount.
+			// It is a peer, like the node's own mount.
 			pods, elsewhere := filepath.Dir(target), d.w.mkdir("elsewhere")
 			require.NoError(t, unix.Mount(pods, pods, "", unix.MS_BIND, ""))
 			require.NoError(t, unix.Mount("", pods, "", unix.MS_SHARED, ""))
@@ -212,7 +212,7 @@ func TestBrokenBehaviours(t *testing.T) {
 		},
 		"stage-trusts-records": func(t *testing.T, d *driver) bool {
 			v := d.create("vol", capability(false, singleNode)).ready()
-			require.NoError(t, unix.Unmount(v.staging, 0)) // as a reboot does
+			require.NoError(t, unix.Unmount(v.staging, 0)) // like a reboot
 			require.NoError(t, v.stage())
 			return d.w.mountsAt(v.staging) == 0
 		},
@@ -294,7 +294,7 @@ func missing(path string) bool {
 	return os.IsNotExist(err)
 }
 
-// watchersOf returns the processes that are named after a target.
+// watchersOf returns the processes that have the name of a target.
 func watchersOf(t *testing.T, path string) (pids []int) {
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 )
 
 // group takes a group snapshot of the volumes with these names. The content of each volume is its
-// name. The contents belong to the volumes that are created from the snapshots.
+// name. It returns the contents of volumes that are created from the snapshots.
 func (d *driver) group(names ...string) (g *csi.VolumeGroupSnapshot, contents []string) {
 	t := d.w.t
 	request := &csi.CreateVolumeGroupSnapshotRequest{Name: "group"}

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// After every step the driver is killed and the step repeated. CSI requires each call to be
+// After every step, the driver is killed and the step is repeated. CSI requires each call to be
 // idempotent, and the driver may not keep state only in memory.
 func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -23,7 +23,7 @@ const defaultDriverName = "hostdir.csisim.dev"
 
 type options struct {
 	endpoint       string
-	addonsEndpoint string // empty: the same
+	addonsEndpoint string // empty: the same endpoint
 	config         service.Config
 	logsAccounts   bool
 	costs          []cost.Cost

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The table of NodePublishVolume in the CSI specification for a driver with
+// The test follows the table of NodePublishVolume in the CSI specification for a driver with
 // SINGLE_NODE_MULTI_WRITER.
 func TestSecondPublishOnANode(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -26,7 +26,7 @@ import (
 const stopPatience = 5 * time.Second
 
 // serve answers calls on the endpoints until ctx ends. The endpoint of CSI-Addons may be the same.
-// It then waits for the calls in flight and removes the sockets.
+// At the end, serve waits for the calls in flight and removes the sockets.
 func serve(ctx context.Context, o options) error {
 	endpoint, addonsEndpoint, cfg, logsAccounts := o.endpoint, o.addonsEndpoint, o.config, o.logsAccounts
 	select {
@@ -92,7 +92,7 @@ func stop(servers []*grpc.Server) {
 		stopping.Go(func() {
 			patience := time.AfterFunc(stopPatience, server.Stop)
 			defer patience.Stop()
-			server.GracefulStop() // closes the listener, which removes the socket
+			server.GracefulStop() // this closes the listener, which removes the socket
 		})
 	}
 	stopping.Wait()
@@ -105,7 +105,7 @@ func socketPath(endpoint string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(endpoint, "unix:"), "//")
 }
 
-// listen opens the socket, and replaces one that a killed process left behind.
+// listen opens the socket. It replaces a socket that a killed process left behind.
 func listen(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("listen on %s: longer than the %d bytes that a socket path may have", path, maxSocketPath)

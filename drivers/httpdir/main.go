@@ -90,7 +90,7 @@ func serve(o options) error {
 	return server.Serve(listener)
 }
 
-// busy is the set of volumes with calls under way.
+// busy is the set of volumes with calls in progress.
 type busy struct {
 	lock sync.Mutex
 	keys map[string]bool

@@ -30,10 +30,10 @@ func severalTargets(m accessMode) bool {
 	return multiNode(m) || m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
-// supports reports whether a volume can be used with a capability. A block device never becomes a
-// file system, or vice versa. Only a volume that was created for several nodes can be used on
-// several. The single-node modes are interchangeable, since an administrator may narrow a volume
-// later (ReadWriteOncePod).
+// supports reports whether a volume can be used with a capability. A block device cannot be used as
+// a file system, or a file system as a device. Only a volume that was created for several nodes can
+// be used on several. The single-node modes are interchangeable, since an administrator may narrow
+// a volume later (ReadWriteOncePod).
 func (v *volume) supports(c *csi.VolumeCapability) bool {
 	if len(v.capabilities) == 0 {
 		return true

@@ -39,7 +39,7 @@ func serveGroup[A any](s AddonsGroups, rpc, capability, id string, answer func(*
 	})
 }
 
-// CreateVolumeGroup creates a group, once for each name.
+// CreateVolumeGroup creates a group, or returns the existing group with the name.
 func (s AddonsGroups) CreateVolumeGroup(_ context.Context, r *volumegroup.CreateVolumeGroupRequest) (*volumegroup.CreateVolumeGroupResponse, error) {
 	return serve(s.AddonsIdentity, "CreateVolumeGroup", "volume_group.VOLUME_GROUP", func() (*volumegroup.CreateVolumeGroupResponse, error) {
 		g, err := s.create(r.GetName(), r.GetVolumeIds())
@@ -92,7 +92,7 @@ func (s AddonsGroups) ModifyVolumeGroupMembership(_ context.Context, r *volumegr
 	})
 }
 
-// DeleteVolumeGroup deletes a group, not its volumes.
+// DeleteVolumeGroup deletes a group but keeps its volumes.
 func (s AddonsGroups) DeleteVolumeGroup(_ context.Context, r *volumegroup.DeleteVolumeGroupRequest) (*volumegroup.DeleteVolumeGroupResponse, error) {
 	return serve(s.AddonsIdentity, "DeleteVolumeGroup", "volume_group.VOLUME_GROUP", func() (*volumegroup.DeleteVolumeGroupResponse, error) {
 		s.driver.addons.groups = slices.DeleteFunc(s.driver.addons.groups, func(g *addonsGroup) bool { return g.id == r.GetVolumeGroupId() })

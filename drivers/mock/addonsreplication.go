@@ -74,8 +74,8 @@ func (s AddonsReplication) ResyncVolume(_ context.Context, r *replication.Resync
 	})
 }
 
-// GetVolumeReplicationInfo returns the state of the replication. A primary with another side is
-// synchronized with it first.
+// GetVolumeReplicationInfo returns the state of the replication. A primary is first synchronized
+// with the other side, if there is one.
 func (s AddonsReplication) GetVolumeReplicationInfo(_ context.Context, r *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	return serveSource(s, "GetVolumeReplicationInfo", r.GetReplicationSource(), func(id string) (*replication.GetVolumeReplicationInfoResponse, error) {
 		if g := s.driver.addonsGroup(id); g != nil && !g.replicated {

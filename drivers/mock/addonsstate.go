@@ -114,7 +114,7 @@ func (n *Node) admitted() error {
 	return nil
 }
 
-// isFenced reports whether an address range is fenced, or part of a fenced one.
+// isFenced reports whether an address range is fenced, or is part of a fenced range.
 func (d *Driver) isFenced(cidr string) bool {
 	own, err := netip.ParsePrefix(cidr)
 	if err != nil {

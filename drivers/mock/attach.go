@@ -105,8 +105,8 @@ func (d *Driver) attachedTo(nodeID string) int64 {
 	return count
 }
 
-// ControllerUnpublishVolume: CSI "ControllerUnpublishVolume". An unknown volume or node is
-// certainly not attached, so this is not an error.
+// ControllerUnpublishVolume implements CSI "ControllerUnpublishVolume". An unknown volume or node
+// is no error, since the volume is certainly not attached.
 func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {
 	d := s.driver
 	if !d.options.attach() {

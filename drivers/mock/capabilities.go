@@ -2,7 +2,7 @@ package mock
 
 import "github.com/container-storage-interface/spec/lib/go/csi"
 
-// The values of VOLUME_CONDITION before CSI 1.13, which removed it.
+// The values of VOLUME_CONDITION. CSI 1.13 removed the capability.
 const (
 	controllerVolumeCondition = csi.ControllerServiceCapability_RPC_Type(11)
 	nodeVolumeCondition       = csi.NodeServiceCapability_RPC_Type(4)

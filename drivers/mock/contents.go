@@ -29,7 +29,7 @@ func (d *Driver) shown(v *volume) string {
 	return v.device()
 }
 
-// fillFrom copies the data of its source into a new volume.
+// fillFrom copies the data of a volume's source into the new volume.
 func (d *Driver) fillFrom(source *csi.VolumeContentSource, id string) error {
 	from := source.GetSnapshot().GetSnapshotId()
 	if from == "" {
@@ -50,7 +50,7 @@ func (d *Driver) copyContent(from, to string) error {
 
 func (d *Driver) dropContent(id string) {
 	if d.contents != nil {
-		_ = d.contents.Remove(id) // mounted data is deleted with its mounts
+		_ = d.contents.Remove(id) // mounted data is deleted when its mounts are removed
 	}
 }
 

@@ -242,8 +242,8 @@ func (s *Controller) DeleteVolume(_ context.Context, req *csi.DeleteVolumeReques
 	return &csi.DeleteVolumeResponse{}, nil
 }
 
-// usersOf lists the nodes that use a volume, as far as a storage system can observe it. These are
-// its attachments or, without attaching, its stagings and publications on nodes.
+// usersOf lists the nodes that use a volume, in the view of a storage system: nodes with an
+// attachment or, without attaching, nodes with a staging or publication.
 func (d *Driver) usersOf(v *volume) []string {
 	if d.options.attach() {
 		return v.nodeIDs()

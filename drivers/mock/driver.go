@@ -14,10 +14,10 @@ import (
 	"github.com/csisim/csisim/internal/world/ordered"
 )
 
-// Driver is a release of the driver, with the storage system that all of its releases share. It
-// contains volumes, snapshots and attachments, and the mounts of each node. All instances made by
-// Controller and Node share it, including later ones, like the instances of a restarted driver. It
-// is safe for concurrent use.
+// Driver is a release of the driver, with the storage system that all of its releases share. The
+// storage system contains volumes, snapshots and attachments, and the mounts of each node. All
+// instances made by Controller and Node share it, including later ones, like the instances of a
+// restarted driver. It is safe for concurrent use.
 type Driver struct {
 	options Options
 	faults  map[string]bool
@@ -62,7 +62,7 @@ type volume struct {
 	topology     []*csi.Topology
 	attachments  ordered.Map[string, attachment] // by node id
 	adverse      *Condition
-	copied       bool // replication has created it
+	copied       bool // created by replication
 }
 
 type attachment struct {
@@ -108,8 +108,8 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Release returns another release of the driver, with other options and the same storage system.
-// Existing volumes of the options are not made. It panics as New does.
+// Release returns another release of the driver, with other options and the same storage system. It
+// does not create the existing volumes in the options. It panics like New.
 func (d *Driver) Release(o Options) *Driver {
 	if err := o.Validate(); err != nil {
 		panic(fmt.Sprintf("mock driver: %v", err))
@@ -129,8 +129,8 @@ func release(o Options, on *system) *Driver {
 // Name returns the driver's name in the answer of GetPluginInfo.
 func (d *Driver) Name() string { return d.options.name() }
 
-// Restart applies the effect of a controller plugin's restart to the storage system. There is none,
-// unless the driver misbehaves.
+// Restart applies the effect of a controller plugin's restart to the storage system. A restart has
+// no effect, unless the driver misbehaves.
 func (d *Driver) Restart() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,8 +166,7 @@ func (d *Driver) SetCondition(volumeID string, c *Condition) error {
 	return nil
 }
 
-// Detach detaches a volume from a node in the storage system itself, as an administrator of it
-// could.
+// Detach detaches a volume from a node in the storage system itself, like its administrator.
 func (d *Driver) Detach(volumeID, nodeID string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -64,8 +64,8 @@ func TestEqualCallsGiveEqualAnswers(t *testing.T) {
 	assert.Equal(t, tourOf().d.Volumes(), tourOf().d.Volumes())
 }
 
-// Misbehaviours of mounts show only on a node with a Mounter: see TestMounts. Other tests cover two
-// snapshots of one volume (TestSnapshotsOfAVolumeAreTwo), deadlines
+// Misbehaviours of mounts appear only on a node with a Mounter: see TestMounts. Other tests cover
+// two snapshots of one volume (TestSnapshotsOfAVolumeAreTwo), deadlines
 // (TestADeadlineThatPassesEndsTheLockOfAVolume) and CSI-Addons (the scenarios of
 // csi-addons/broken).
 func TestEveryMisbehaviourShows(t *testing.T) {

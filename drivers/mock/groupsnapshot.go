@@ -65,7 +65,7 @@ func (s *Controller) CreateVolumeGroupSnapshot(_ context.Context, req *csi.Creat
 	return &csi.CreateVolumeGroupSnapshotResponse{GroupSnapshot: group.message()}, nil
 }
 
-// cutTogether creates all snapshots of a group or none.
+// cutTogether creates either all snapshots of a group or none.
 func (d *Driver) cutTogether(req *csi.CreateVolumeGroupSnapshotRequest) (*groupSnapshot, error) {
 	for _, id := range req.GetSourceVolumeIds() {
 		if d.volumes[id] == nil {
@@ -147,8 +147,8 @@ func (s *Controller) GetVolumeGroupSnapshot(_ context.Context, req *csi.GetVolum
 	return &csi.GetVolumeGroupSnapshotResponse{GroupSnapshot: group.message()}, nil
 }
 
-// has rejects a list of snapshots that differs from the group's (CSI "DeleteVolumeGroupSnapshot
-// Errors").
+// has rejects a list of snapshots that differs from the members of the group (CSI
+// "DeleteVolumeGroupSnapshot Errors").
 func (g *groupSnapshot) has(ids []string) error {
 	var own []string
 	for _, member := range g.members {

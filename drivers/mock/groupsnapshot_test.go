@@ -34,7 +34,7 @@ func removeSnapshot(id string) step {
 	}
 }
 
-// CSI "CreateVolumeGroupSnapshot Errors", "DeleteVolumeGroupSnapshot Errors",
+// The test follows CSI "CreateVolumeGroupSnapshot Errors", "DeleteVolumeGroupSnapshot Errors",
 // "GetVolumeGroupSnapshot Errors".
 func TestGroupSnapshots(t *testing.T) {
 	all := everything()

@@ -4,9 +4,9 @@ import "slices"
 
 // Misbehaviour is a promise of the CSI spec that the driver can break (Options.Faulty).
 type Misbehaviour struct {
-	Name    string // as in Options.Faulty
+	Name    string // the word in Options.Faulty
 	Summary string // the defect of the driver
-	Breaks  string // the section of the CSI spec that forbids it
+	Breaks  string // the section of the CSI spec that it breaks
 }
 
 const (

@@ -9,8 +9,8 @@ type Mounter interface {
 	// MountDevice puts the block device of the volume named source at the file target, which it
 	// creates if it does not exist.
 	MountDevice(source, target string) error
-	// Unmount unmounts target, and removes a target that Mount or MountDevice created. It is no
-	// error if nothing is mounted.
+	// Unmount unmounts target, and removes a target that Mount or MountDevice created. If nothing
+	// is mounted, it is no error.
 	Unmount(target string) error
 	// IsMounted reports whether target is a mount point.
 	IsMounted(target string) (bool, error)

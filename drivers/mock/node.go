@@ -33,7 +33,7 @@ var (
 type nodeState struct {
 	id        string
 	segments  map[string]string
-	limit     int64   // of attached volumes; 0 is none
+	limit     int64   // of attached volumes; 0: no limit
 	release   *Driver // the source of the limit
 	mounter   Mounter
 	staged    map[string]mount // by path
@@ -51,7 +51,7 @@ type mount struct {
 }
 
 // Node returns an instance of the node plugin. Instances with the same NodeID share the node: a
-// second one is the restarted plugin, and has the mounts of the first one.
+// second instance is the restarted plugin, and has the mounts of the first.
 func (d *Driver) Node(o NodeOptions) *Node {
 	if o.NodeID == "" {
 		panic("mock driver: NodeOptions.NodeID is required")
@@ -74,8 +74,8 @@ func (d *Driver) Node(o NodeOptions) *Node {
 	return &Node{identity: identity{driver: d}, state: state}
 }
 
-// Restart applies the effect of a plugin's restart to the node. There is none, unless the driver
-// misbehaves.
+// Restart applies the effect of a plugin's restart to the node. A restart has no effect, unless the
+// driver misbehaves.
 func (n *Node) Restart() {
 	if n.driver.faults[forgetPublicationsOnRestart] {
 		n.Reboot()
@@ -176,7 +176,8 @@ func (n *Node) attached(v *volume, given map[string]string) error {
 	return nil
 }
 
-// isMounted checks the node. Without a Mounter, the driver's record is the mount table.
+// isMounted checks whether a path is mounted on the node. Without a Mounter, the driver's record is
+// the mount table.
 func (n *Node) isMounted(path string, remembered bool) (bool, error) {
 	if n.state.mounter == nil {
 		return remembered, nil

@@ -12,9 +12,9 @@ type NodeInfo struct {
 	MaxVolumes *int64 // 0 is unlimited
 }
 
-// ChangeNode changes the answer of a node's NodeGetInfo. A new id is another name of the same
-// machine, so volumes stay attached. It returns an error if the driver does not know the node, or
-// another node has the new id.
+// ChangeNode changes the answer of a node's NodeGetInfo. A new id only renames the machine, so
+// volumes stay attached. It returns an error if the driver does not know the node, or another node
+// has the new id.
 func (d *Driver) ChangeNode(id string, info NodeInfo) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 
 // Options select the features of the driver. The zero value supports the full life of a volume:
 // create and delete, attach (also read-only), stage, SINGLE_NODE_MULTI_WRITER. A switch that is on
-// by default is a pointer, so that YAML can say `attach: false`.
+// by default is a pointer, so that YAML can set `attach: false`.
 type Options struct {
 	Name          string `json:"name,omitempty" doc:"Driver name in GetPluginInfo; default mock.csi.example.com."`
 	VendorVersion string `json:"vendorVersion,omitempty" doc:"Version in GetPluginInfo; default 0.1."`

@@ -54,8 +54,8 @@ func TestIdsAreNames(t *testing.T) {
 	assert.Equal(t, "snapshot-1", w.d.Snapshots()[0].ID)
 }
 
-// Like many drivers, a driver that is not strict checks only the volume id. It still rejects a size
-// that does not match.
+// Like many drivers, a driver that is not strict checks only the volume id. It still rejects a
+// different size.
 func TestADriverThatIsNotStrict(t *testing.T) {
 	lax, strict := Options{Strict: off()}, Options{}
 	context := func(o Options) rpcCase {

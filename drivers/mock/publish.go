@@ -192,7 +192,7 @@ func (n *Node) NodeUnpublishVolume(_ context.Context, req *csi.NodeUnpublishVolu
 	return &csi.NodeUnpublishVolumeResponse{}, n.undo(req.GetVolumeId(), req.GetTargetPath(), n.state.published, n.mayUnpublish)
 }
 
-// undo unmounts a path if may reports that it may be mounted, and removes its record.
+// undo unmounts a path and removes its record, if may reports that the path may be mounted.
 func (n *Node) undo(volumeID, path string, mounts map[string]mount, may func(volumeID, path string) (bool, error)) error {
 	end, err := n.begin(volumeID)
 	if err != nil {

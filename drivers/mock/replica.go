@@ -59,7 +59,7 @@ func (d *Driver) replicate(id string, wanted bool, each func(id string) error) e
 }
 
 // regroup replaces the members of a group. Volumes that join a replicated group are replicated like
-// its members. Volumes that leave it are no longer replicated.
+// its members. Volumes that leave the group are no longer replicated.
 func (d *Driver) regroup(g *addonsGroup, volumes []string) error {
 	if !g.replicated {
 		g.volumes = volumes
@@ -153,7 +153,7 @@ func (d *Driver) promoteReplica(id string, force bool) error {
 	return nil
 }
 
-// demoteReplica copies the last writes of a volume and makes it read-only.
+// demoteReplica copies the last writes of a volume, and makes the volume read-only.
 func (d *Driver) demoteReplica(id string, force bool) error {
 	if v := d.volumes[id]; v != nil && len(v.nodeIDs()) > 0 && d.remote() != nil && !force {
 		return status.Errorf(codes.FailedPrecondition, "volume %s is attached to %v", id, v.nodeIDs())
@@ -180,7 +180,8 @@ func (d *Driver) synchronize(id string) error {
 	return d.send(id)
 }
 
-// resyncReplica copies the primary to the copy. It is not ready while the primary is unreachable.
+// resyncReplica copies the primary to the copy. The copy is not ready while the primary is
+// unreachable.
 func (d *Driver) resyncReplica(id string) (ready bool, err error) {
 	if d.addons.replicated[id] {
 		return false, status.Errorf(codes.FailedPrecondition, "%s is not demoted", id)

@@ -157,7 +157,7 @@ func TestStageAndUnstage(t *testing.T) {
 	})
 }
 
-// CSI "NodePublishVolume": the tables for a second call, and its errors.
+// The test follows CSI "NodePublishVolume": the tables for a second call, and the errors.
 func TestPublishAndUnpublish(t *testing.T) {
 	ready := func(mode accessMode) []step { return steps(create(mode), attach("a", mode), stage("a", mode)) }
 	published := func(mode accessMode) []step { return append(ready(mode), publish("a", "/1", mode)) }
@@ -190,8 +190,8 @@ func TestPublishAndUnpublish(t *testing.T) {
 	})
 }
 
-// CSI "ControllerExpandVolume Errors", "NodeExpandVolume Errors", "ControllerModifyVolume Errors",
-// "NodeGetVolumeStats Errors".
+// The test follows CSI "ControllerExpandVolume Errors", "NodeExpandVolume Errors",
+// "ControllerModifyVolume Errors", "NodeGetVolumeStats Errors".
 func TestExpandModifyStats(t *testing.T) {
 	all := everything()
 	all.Topology = false

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// NodeStageVolume: CSI "NodeStageVolume". A file system is mounted on the staging path; a block
-// device needs no action.
+// NodeStageVolume implements CSI "NodeStageVolume". A file system is mounted on the staging path. A
+// block device needs no action.
 func (n *Node) NodeStageVolume(ctx context.Context, req *csi.NodeStageVolumeRequest) (*csi.NodeStageVolumeResponse, error) {
 	d := n.driver
 	if !d.options.stage() {
@@ -109,7 +109,7 @@ func (n *Node) NodeUnstageVolume(_ context.Context, req *csi.NodeUnstageVolumeRe
 }
 
 // mayUnstage reports whether there can be a mount. A volume that was deleted meanwhile can still be
-// unstaged. Otherwise a node that was down would never lose its mount.
+// unstaged. Otherwise a node that was down would keep its mount for ever.
 func (n *Node) mayUnstage(volumeID, path string) (undo bool, err error) {
 	d := n.driver
 	at, staged := n.state.staged[path]

@@ -8,8 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// inodesOf returns the number of inodes of a file system with that many bytes, by ext4's default
-// ratio.
+// inodesOf returns the number of inodes of a file system of this size, by ext4's default ratio.
 func inodesOf(bytes int64) int64 { return bytes / 16384 }
 
 // volumeAt returns the staged or published volume at a path. Both calls with a volume_path need it.
@@ -60,8 +59,8 @@ func (d *Driver) usage(at mount, v *volume) []*csi.VolumeUsage {
 	return []*csi.VolumeUsage{bytes, {Unit: csi.VolumeUsage_INODES, Total: inodes, Available: inodes}}
 }
 
-// NodeExpandVolume: CSI "NodeExpandVolume". If the controller expands volumes, the node only adapts
-// to the new size. Otherwise the node itself enlarges the volume.
+// NodeExpandVolume implements CSI "NodeExpandVolume". If the controller expands volumes, the node
+// only adapts to the new size. Otherwise the node itself enlarges the volume.
 func (n *Node) NodeExpandVolume(_ context.Context, req *csi.NodeExpandVolumeRequest) (*csi.NodeExpandVolumeResponse, error) {
 	d := n.driver
 	if !d.options.NodeExpand {

@@ -223,7 +223,7 @@ func introduce(w *world) error {
 		func(w *world) error {
 			return call(w, "Node/NodeGetInfo", w.nodes["a"].NodeGetInfo, &csi.NodeGetInfoRequest{})
 		},
-		func(w *world) error { // as when the plugin registers again
+		func(w *world) error { // the plugin registers again
 			return call(w, "Node/NodeGetInfo", w.nodes["a"].NodeGetInfo, &csi.NodeGetInfoRequest{})
 		},
 	} {

@@ -108,8 +108,8 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 	return nil
 }
 
-// Detach detaches the volume from the node, or from all nodes when nodeID is empty. It is no error
-// if the volume is not attached. Errors: ErrPending.
+// Detach detaches the volume from the node, or from all nodes when nodeID is empty. Detaching a
+// volume that is not attached is no error. Errors: ErrPending.
 func (b *Backend) Detach(id, nodeID string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -127,7 +127,7 @@ func (b *Backend) Detach(id, nodeID string) error {
 	})
 }
 
-// beginDetach starts the job that detaches the volume, unless it has started.
+// beginDetach starts the job that detaches the volume, unless the job has started already.
 func (b *Backend) beginDetach(v Volume, nodeID string, a Attachment) error {
 	if a.Until.IsZero() {
 		a.Until = due(b.Jobs.Detach)

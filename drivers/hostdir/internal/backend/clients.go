@@ -28,7 +28,7 @@ type notice struct {
 }
 
 // FollowFences calls apply with the current fences, and again after each change, until the process
-// ends. A change of fences waits for it.
+// ends. A change of fences waits until apply returns.
 func (b *Backend) FollowFences(nodeID string, apply func(fences []string) error) error {
 	if err := os.MkdirAll(filepath.Join(b.dir, clientsDir), 0o755); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (b *Backend) lateClients() (string, error) {
 		var n notice
 		switch err := ReadJSON(name, &n); {
 		case !alive:
-		case err != nil || !slices.Equal(n.Fences, wanted): // it is incomplete, or has old fences
+		case err != nil || !slices.Equal(n.Fences, wanted): // incomplete, or with old fences
 			return e.Name(), nil
 		case n.Problem != "":
 			return "", fmt.Errorf("fences of node %s: %s", e.Name(), n.Problem)

@@ -13,8 +13,8 @@ import (
 const fencesFile = "fences.json"
 
 // Fence blocks clients with these addresses from the storage, and Unfence unblocks them. Each
-// address range is one entry, however often it is fenced. Both wait for the plugins of running
-// nodes. Errors: ErrUnreachable.
+// address range has one entry, even if it is fenced several times. Both wait for the plugins of
+// running nodes. Errors: ErrUnreachable.
 func (b *Backend) Fence(ranges []string) error {
 	return b.changeFences(func(all []string) []string {
 		for _, r := range ranges {
@@ -26,7 +26,7 @@ func (b *Backend) Fence(ranges []string) error {
 	})
 }
 
-// Unfence is the opposite of Fence; it ignores ranges that are not fenced.
+// Unfence reverts Fence. It ignores ranges that are not fenced.
 func (b *Backend) Unfence(ranges []string) error {
 	return b.changeFences(func(all []string) []string {
 		return slices.DeleteFunc(all, func(r string) bool { return slices.Contains(ranges, r) })

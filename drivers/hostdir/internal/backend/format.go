@@ -21,7 +21,7 @@ const (
 	Nested Format = "nested"
 )
 
-// ParseFormat reads the name of a format that a release may have.
+// ParseFormat reads the name of a format.
 func ParseFormat(name string) (Format, error) {
 	if f := Format(name); f == V1 || f == V2 {
 		return f, nil

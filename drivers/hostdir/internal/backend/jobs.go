@@ -48,7 +48,7 @@ func due(takes time.Duration) time.Time {
 // Attached reports whether the job that attaches the volume has ended.
 func (a Attachment) Attached() bool { return !time.Now().Before(a.From) }
 
-// detached reports whether the job that detaches it has ended.
+// detached reports whether the job that detaches the volume has ended.
 func (a Attachment) detached() bool { return !a.Until.IsZero() && !time.Now().Before(a.Until) }
 
 // pending returns ErrPending while a job works on the attachment.

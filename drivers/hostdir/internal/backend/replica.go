@@ -50,7 +50,7 @@ func (b *Backend) Replicate(id string) error {
 }
 
 // Unreplicate removes the copy; a missing copy is no error. With two sites, only the primary
-// removes the copy at the other one. Errors: ErrNotFound, ErrUnreachable.
+// removes the copy at the other site. Errors: ErrNotFound, ErrUnreachable.
 func (b *Backend) Unreplicate(id string) error {
 	return b.exclusively(func() error {
 		if _, err := b.volume(id); err != nil {
@@ -112,8 +112,8 @@ func (b *Backend) setPrimary(id string, primary bool, may func() error) error {
 	})
 }
 
-// Resync creates the copy anew. With two sites, it copies the volume of the other site if that one
-// is primary. The copy is not ready while that site is unreachable. Errors: ErrNotFound;
+// Resync creates the copy anew. With two sites, it copies the volume of the other site if the other
+// site is primary. The copy is not ready while the other site is unreachable. Errors: ErrNotFound;
 // ErrNotReplicated; ErrNotDemoted if the volume is primary, unless there is one site and force is
 // set.
 func (b *Backend) Resync(id string, force bool) (ready bool, err error) {

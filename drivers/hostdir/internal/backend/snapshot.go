@@ -70,7 +70,7 @@ func (b *Backend) DeleteSnapshot(id string) error {
 	})
 }
 
-// Snapshots lists all snapshots by id, those of groups last.
+// Snapshots lists all snapshots by id; snapshots of groups are last.
 func (b *Backend) Snapshots() (all []Snapshot, err error) {
 	err = b.exclusively(func() error {
 		ids, err := b.ids(snapshotsDir)

@@ -48,7 +48,7 @@ type VolumeSpec struct {
 	Accessible func(topology map[string]string) bool
 }
 
-// defaultVolumeBytes is the capacity of a volume without a required one.
+// defaultVolumeBytes is the capacity of a volume without a required capacity.
 const defaultVolumeBytes = 1 << 30
 
 // VolumeID returns the id of the volume that is created under name.

@@ -44,7 +44,7 @@ func (b *Backend) CreateVolumeGroup(name string, volumeIDs []string) (g VolumeGr
 	return g, err
 }
 
-// ModifyVolumeGroup replaces the volumes of a group. Errors: as CreateVolumeGroup.
+// ModifyVolumeGroup replaces the volumes of a group. Errors: see CreateVolumeGroup.
 func (b *Backend) ModifyVolumeGroup(id string, volumeIDs []string) (g VolumeGroup, err error) {
 	err = b.exclusively(func() error {
 		if err := b.load(volumeGroupsDir, id, &g); err != nil {
@@ -59,8 +59,8 @@ func (b *Backend) ModifyVolumeGroup(id string, volumeIDs []string) (g VolumeGrou
 	return g, err
 }
 
-// DeleteVolumeGroup removes a group, not its volumes; a missing group is no error. Errors: ErrInUse
-// while it has volumes.
+// DeleteVolumeGroup removes a group but keeps its volumes. A missing group is no error. Errors:
+// ErrInUse while it has volumes.
 func (b *Backend) DeleteVolumeGroup(id string) error {
 	return b.exclusively(func() error {
 		var g VolumeGroup

@@ -1,7 +1,7 @@
 //go:build linux
 
 // Package cost makes hostdir slow or wasteful in ways that only load reveals. Tests can thus prove
-// which of them csisim load finds.
+// which of these costs csisim load finds.
 package cost
 
 import (

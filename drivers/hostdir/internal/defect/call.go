@@ -29,7 +29,7 @@ func on[R any](do func(d *service.Driver, req R, next next) (any, error)) Call {
 	}
 }
 
-// before does something before a call, which an error ends.
+// before runs a function before a call. An error of the function ends the call.
 func before[R any](do func(d *service.Driver, req R) error) Call {
 	return on(func(d *service.Driver, req R, next next) (any, error) {
 		if err := do(d, req); err != nil {
@@ -39,7 +39,7 @@ func before[R any](do func(d *service.Driver, req R) error) Call {
 	})
 }
 
-// after acts after a successful call, or changes its answer.
+// after runs a function after a successful call. The function may change the answer.
 func after[R, A any](do func(d *service.Driver, req R, answer A) error) Call {
 	return on(func(d *service.Driver, req R, next next) (any, error) {
 		answer, err := next(req)
@@ -57,7 +57,7 @@ func both(one, other Call) Call {
 	}
 }
 
-// beforeDetach does something before a volume is detached from a node.
+// beforeDetach runs a function before a volume is detached from a node.
 func beforeDetach(do func(d *service.Driver, v backend.Volume, node string) error) Call {
 	return before(func(d *service.Driver, req *csi.ControllerUnpublishVolumeRequest) error {
 		v, err := d.Store.Volume(req.GetVolumeId())
@@ -68,12 +68,12 @@ func beforeDetach(do func(d *service.Driver, v backend.Volume, node string) erro
 	})
 }
 
-// beforeDeletion does something before a volume is deleted.
+// beforeDeletion runs a function before a volume is deleted.
 func beforeDeletion(do func(d *service.Driver, v backend.Volume) error) Call {
 	return before(func(d *service.Driver, req *csi.DeleteVolumeRequest) error {
 		v, err := d.Store.Volume(req.GetVolumeId())
 		if err != nil || len(v.Attachments) > 0 {
-			return nil // the call finds the same
+			return nil // the call will find the same error
 		}
 		return do(d, v)
 	})

@@ -19,7 +19,7 @@ import (
 
 // Defect is one deliberate defect. Its functions are optional.
 type Defect struct {
-	// Name is the word for --broken, Does the line in its help.
+	// Name is the word for --broken. Does is the line in its help.
 	Name, Does string
 	// Configure changes the configuration.
 	Configure func(*service.Config)
@@ -72,7 +72,7 @@ func Help() string {
 	return text.String()
 }
 
-// Configure changes the configuration as the defects do.
+// Configure changes the configuration according to the defects.
 func (s Set) Configure(c *service.Config) {
 	for _, d := range s {
 		if d.Configure != nil {
@@ -122,7 +122,7 @@ func (s Set) Listener(sound func(path string) (net.Listener, error)) func(path s
 	return sound
 }
 
-// Calls changes calls as the defects do.
+// Calls changes calls according to the defects.
 func (s Set) Calls(driver *service.Driver) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 		for _, d := range s {

@@ -36,7 +36,7 @@ func TestOneDefectIsOneFile(t *testing.T) {
 	assert.Equal(t, len(all), described, "a file has a defect that is not in the list")
 }
 
-// The chosen defects apply in the order of the list, in whatever order they are named.
+// The chosen defects apply in the order of the list, even if they are named in another order.
 func TestDefectsAreChosenByTheirNames(t *testing.T) {
 	set, err := Parse(" stage-panics, ignore-readonly,,")
 	require.NoError(t, err)

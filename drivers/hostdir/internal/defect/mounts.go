@@ -27,7 +27,7 @@ func (o otherFlags) Restrict(target string, flags mount.Flags) error {
 	return o.Mounts.Restrict(target, flags)
 }
 
-// publishing publishes in another way.
+// publishing publishes volumes by another function.
 type publishing struct {
 	service.Mounts
 	publish func(v backend.Volume, source, target string, flags mount.Flags) error
@@ -47,7 +47,7 @@ func onPublish(publish func(d *service.Driver, next service.Mounts, v backend.Vo
 	}
 }
 
-// afterPublish does something after a volume was mounted at a target.
+// afterPublish runs a function after a volume was mounted at a target.
 func afterPublish(do func(d *service.Driver, target string) error) func(*service.Driver) {
 	return onPublish(func(d *service.Driver, next service.Mounts, v backend.Volume, source, target string, flags mount.Flags) error {
 		if err := next.Publish(v, source, target, flags); err != nil {
@@ -57,7 +57,7 @@ func afterPublish(do func(d *service.Driver, target string) error) func(*service
 	})
 }
 
-// staging stages in another way.
+// staging stages volumes by another function.
 type staging struct {
 	service.Mounts
 	stage func(v backend.Volume, content, staging string) error

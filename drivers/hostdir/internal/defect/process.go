@@ -4,7 +4,7 @@ package defect
 
 import "os/exec"
 
-// startProcess starts a process that is named after a subject and never ends.
+// startProcess starts a process that has the name of a subject and never ends.
 func startProcess(subject string) error {
 	process := exec.Command("sleep", "infinity")
 	process.Args[0] = "watch:" + subject

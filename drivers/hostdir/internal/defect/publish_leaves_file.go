@@ -11,7 +11,7 @@ import (
 var publishLeavesFile = &Defect{
 	Name: "publish-leaves-file",
 	Does: "NodePublishVolume opens a file and leaves it open",
-	// It opens the directory of the backend.
+	// The opened file is the directory of the backend.
 	Wrap: afterPublish(func(d *service.Driver, _ string) error {
 		_, err := syscall.Open(d.Backend.Dir(), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 		return err

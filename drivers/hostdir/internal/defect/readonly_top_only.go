@@ -30,8 +30,8 @@ var readonlyTopOnly = &Defect{
 
 const below = "shared"
 
-// bindBelow bind-mounts source at target, and a directory of it below the target. The latter is
-// writable with any flags.
+// bindBelow bind-mounts source at target, and a directory of it below the target. The second mount
+// is writable with any flags.
 func bindBelow(source, target string, flags mount.Flags) error {
 	dir := filepath.Join(source, below)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/service"
 )
 
-// creating creates volumes in another way.
+// creating creates volumes by another function.
 type creating struct {
 	service.Store
 	create func(backend.VolumeSpec) (backend.Volume, error)
@@ -25,7 +25,7 @@ func onCreate(create func(d *service.Driver, next service.Store, spec backend.Vo
 	}
 }
 
-// expanding makes volumes larger in another way.
+// expanding makes volumes larger by another function.
 type expanding struct {
 	service.Store
 	expand func(id string, required, limit int64) (backend.Volume, error)

@@ -15,7 +15,7 @@ var unstageForgivesAfterRestart = &Defect{
 	Wrap: func(d *service.Driver) { d.Mounts = &forgiving{Mounts: d.Mounts} },
 }
 
-// forgiving forgives errors of mounts that this instance has not staged.
+// forgiving ignores errors of mounts that this instance has not staged.
 type forgiving struct {
 	service.Mounts
 	staged sync.Map

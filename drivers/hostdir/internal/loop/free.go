@@ -17,8 +17,8 @@ import (
 // ErrNone is the error if there is no free device for an image.
 var ErrNone = errors.New("no loop device is left")
 
-// free returns the path of a free device. This is the device that the kernel offers, or another one
-// if that device has no node in /dev, as in containers.
+// free returns the path of a free device: the device that the kernel offers or, if it has no node
+// in /dev, as in containers, another one.
 func free() (string, error) {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -39,8 +39,8 @@ func free() (string, error) {
 	return offered, nil
 }
 
-// freeNode returns the first free device in /dev. why is the reason why the kernel could not report
-// one.
+// freeNode returns the first free device in /dev. why is the reason why the kernel offered no
+// usable device.
 func freeNode(why error) (string, error) {
 	nodes, err := filepath.Glob("/dev/loop[0-9]*")
 	if err != nil {

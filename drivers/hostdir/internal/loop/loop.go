@@ -152,7 +152,7 @@ func configureDevice(path string, access int, config *unix.LoopConfig) error {
 	return unix.IoctlLoopConfigure(int(device.Fd()), config)
 }
 
-// Detach frees the device; the kernel delays that while a process has it open.
+// Detach frees the device. The kernel delays this while a process has the device open.
 func (d Device) Detach() error {
 	return d.control("detach", unix.LOOP_CLR_FD)
 }

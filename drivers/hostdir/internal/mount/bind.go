@@ -67,7 +67,7 @@ func BindRestricted(source, target string, flags Flags) error {
 	return nil
 }
 
-// Restrict adds flags to the bind mount at target and keeps the present ones. A user namespace
+// Restrict adds flags to the bind mount at target, and keeps the present flags. A user namespace
 // would reject a remount without, for example, nosuid.
 func Restrict(target string, flags Flags) error {
 	var fs unix.Statfs_t

@@ -74,13 +74,13 @@ func (a access) singleTarget() bool {
 	return a.singleNode() && a.mode != csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER
 }
 
-// readerOnly reports whether the mode allows no writes.
+// readerOnly reports whether the mode forbids writes.
 func (a access) readerOnly() bool {
 	return a.mode == csi.VolumeCapability_AccessMode_SINGLE_NODE_READER_ONLY ||
 		a.mode == csi.VolumeCapability_AccessMode_MULTI_NODE_READER_ONLY
 }
 
-// suits reports whether the volume can be used that way.
+// suits reports whether the volume can be used with this access.
 func (a access) suits(v backend.Volume) bool { return a.block == v.Block }
 
 // checkExpanded rejects a capability that does not fit the volume. Expansion calls may omit the

@@ -38,7 +38,7 @@ func (c groupController) ModifyVolumeGroupMembership(_ context.Context, req *vol
 	return &volumegroup.ModifyVolumeGroupMembershipResponse{VolumeGroup: groupMessage(g)}, nil
 }
 
-// DeleteVolumeGroup removes a group that has no volumes.
+// DeleteVolumeGroup removes an empty group.
 func (c groupController) DeleteVolumeGroup(_ context.Context, req *volumegroup.DeleteVolumeGroupRequest) (*volumegroup.DeleteVolumeGroupResponse, error) {
 	if err := c.store.DeleteVolumeGroup(req.GetVolumeGroupId()); err != nil {
 		return nil, Answer(err)

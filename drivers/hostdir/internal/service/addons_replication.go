@@ -93,8 +93,8 @@ func (r replicationController) ResyncVolume(_ context.Context, req *replication.
 	return &replication.ResyncVolumeResponse{Ready: ready}, err
 }
 
-// GetVolumeReplicationInfo reports the last synchronization. For a group, this is the oldest one,
-// and the bytes of all.
+// GetVolumeReplicationInfo reports the last synchronization. For a group, it reports the oldest
+// synchronization of its volumes, and the sum of their bytes.
 func (r replicationController) GetVolumeReplicationInfo(_ context.Context, req *replication.GetVolumeReplicationInfoRequest) (*replication.GetVolumeReplicationInfoResponse, error) {
 	var oldest backend.Replica
 	bytes := int64(0)

@@ -31,7 +31,7 @@ func (r reclaimController) ControllerReclaimSpace(_ context.Context, req *reclai
 	return &reclaimspace.ControllerReclaimSpaceResponse{PreUsage: before, PostUsage: after}, nil
 }
 
-// NodeReclaimSpace does the same while the volume is staged.
+// NodeReclaimSpace replaces zeros by holes while the volume is staged.
 func (r reclaimNode) NodeReclaimSpace(_ context.Context, req *reclaimspace.NodeReclaimSpaceRequest) (*reclaimspace.NodeReclaimSpaceResponse, error) {
 	before, after, err := reclaim(r.store, req.GetVolumeId())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Answer converts an error of the backend or the machine to the code that the CSI specification
 // requires.
 func Answer(err error) error {
-	if _, ok := status.FromError(err); ok { // nil, or it already has a code
+	if _, ok := status.FromError(err); ok { // err is nil or already has a code
 		return err
 	}
 	return status.Error(codeOf(err), err.Error())

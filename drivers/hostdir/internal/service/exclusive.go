@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/drivers/hostdir/internal/backend"
 )
 
-// locks is the set of volumes and snapshots with a call under way.
+// locks is the set of volumes and snapshots with a call in progress.
 type locks struct {
 	mu      sync.Mutex
 	pending map[string]bool

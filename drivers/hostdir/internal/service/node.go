@@ -61,7 +61,7 @@ func (p nodePromises) NodeGetCapabilities(ctx context.Context, req *csi.NodeGetC
 	return p.node.NodeGetCapabilities(ctx, req)
 }
 
-// usable returns a volume that may be used on this node with that access, and whether it is
+// usable returns a volume if it may be used on this node with the access, and whether it is
 // read-only.
 func (n *node) usable(id string, a access, publishContext map[string]string) (v backend.Volume, readOnly bool, err error) {
 	if n.Config.Addons {
@@ -94,7 +94,7 @@ func (n *node) usable(id string, a access, publishContext map[string]string) (v 
 // exists reports whether the volume is in the backend.
 func (n *node) exists(id string) (bool, error) {
 	if n.isInlineID(id) {
-		return true, nil // each publication creates it
+		return true, nil // each publication creates the volume
 	}
 	_, err := n.Store.Volume(id)
 	if errors.Is(err, backend.ErrNotFound) {

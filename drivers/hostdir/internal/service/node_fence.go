@@ -41,7 +41,7 @@ func (n *node) followFences() error {
 }
 
 // shut makes the writable published volumes read-only, or reverts this. Inline volumes are on the
-// node and not affected.
+// node, so they are not affected.
 func (n *node) shut(fenced bool) error {
 	all, err := n.Records.All()
 	if err != nil {

@@ -34,7 +34,7 @@ func (n *node) isInline(req *csi.NodePublishVolumeRequest) bool {
 	return n.Config.Inline && (marked == "true" || !given && InlineID.MatchString(req.GetVolumeId()))
 }
 
-// isInlineID reports whether an id is the id of such a volume.
+// isInlineID reports whether an id is the id of an inline volume.
 func (n *node) isInlineID(id string) bool { return n.Config.Inline && InlineID.MatchString(id) }
 
 // publishInline creates the volume and binds it on the target path.
@@ -67,7 +67,7 @@ func (n *node) publishInline(req *csi.NodePublishVolumeRequest, a access) error 
 	return n.publish(backend.Volume{ID: req.GetVolumeId()}, dir, p, a, flags)
 }
 
-// checkAttributes rejects volume attributes other than size.
+// checkAttributes rejects all volume attributes except size.
 func checkAttributes(attributes map[string]string) error {
 	for key, value := range attributes {
 		switch {

@@ -14,7 +14,7 @@ import (
 
 // Store is the storage backend. All methods may be repeated; a repeated call changes nothing.
 type Store interface {
-	// CreateVolume returns the volume of that name, if there is one.
+	// CreateVolume returns the existing volume with the name, if there is one.
 	CreateVolume(backend.VolumeSpec) (backend.Volume, error)
 	DeleteVolume(id string) error
 	// ExpandVolume makes a volume at least as large as required, and at most as large as limit; 0
@@ -26,7 +26,8 @@ type Store interface {
 	DataPath(backend.Volume) string
 	FreeBytes() (int64, error)
 
-	// Attach attaches a volume to a node. exclusive permits no other nodes.
+	// Attach attaches a volume to a node. With exclusive, the volume must not be attached to other
+	// nodes.
 	Attach(id, nodeID string, a backend.Attachment, exclusive bool) (backend.Volume, error)
 	Detach(id, nodeID string) error
 	RegisterNode(backend.Node) error
@@ -40,7 +41,7 @@ type Store interface {
 	DeleteGroup(id string) error
 	Group(id string) (backend.Group, error)
 
-	// Writable reports whether a volume is no demoted replica.
+	// Writable reports whether a volume may be written. A demoted replica may not.
 	Writable(id string) (bool, error)
 }
 

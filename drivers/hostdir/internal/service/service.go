@@ -52,7 +52,8 @@ type Config struct {
 	// TrustsRecords means that a mount without a record is not unmounted. Default: the mount table
 	// decides.
 	TrustsRecords bool
-	// UnsyncedRecords are lost with the power of the node. Default: they are synced.
+	// UnsyncedRecords means that records are not synced, so the node loses them with its power.
+	// Default: records are synced.
 	UnsyncedRecords bool
 }
 

@@ -37,7 +37,7 @@ func (c *controller) project(segments map[string]string) map[string]string {
 	return chosen
 }
 
-// accessible reports whether a volume with that topology satisfies a requirement.
+// accessible reports whether a volume with this topology satisfies a requirement.
 func accessible(topology map[string]string, r *csi.TopologyRequirement) bool {
 	terms := r.GetRequisite()
 	if len(terms) == 0 || len(topology) == 0 {
