@@ -26,7 +26,8 @@ func (k *Kubelet) startHousekeeping() {
 	h := &housekeeping{Kubelet: k, suspect: map[types.UID]bool{}}
 	k.housekeeping = h
 	h.process = k.Go("housekeeping", func(p *kernel.Process) {
-		tick := p.Tick(housekeepingPeriod)
+		// A pod that ends at the time of a pass keeps its directory until the next one.
+		tick := p.TickEarly(housekeepingPeriod)
 		for _, uid := range slices.Concat(k.csi.PodsOnDisk(), k.options.Runtime.Pods()) {
 			h.lookAt(uid)
 		}

@@ -97,6 +97,7 @@ func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 	pod := e.Object
 	if e.Type == store.Deleted {
 		delete(m.known, pod.UID)
+		m.volumes.PodDeleted(pod.UID)
 	} else {
 		m.known[pod.UID] = pod
 	}

@@ -7,6 +7,7 @@ import (
 	csispec "github.com/container-storage-interface/spec/lib/go/csi"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/csisim/csisim/fakekubelet/internal/csi"
@@ -85,6 +86,31 @@ func TestTheVolumesOfAFinishedPod(t *testing.T) {
 			assert.Equal(t, corev1.PodPhase("gone"), n.phase("web"))
 			assert.Empty(t, n.inUse())
 		})
+	}
+}
+
+// K-DSW-13, K-ORPH-1, l02: a deleted pod leaves its directory and a volume that may be staged to the
+// passes that follow its deletion, also if they are due at the same time.
+func TestADeletedPodLeavesItsFilesToTheNextPasses(t *testing.T) {
+	for _, later := range []time.Duration{0, time.Second} { // after one of them, the housekeeping is due at the deletion
+		n := start(t, setting{})
+		n.volume("data")
+		n.fail("NodeStageVolume", codes.DeadlineExceeded, 0)
+		n.pod("web", using("data"))
+		n.thirdRetry()
+		n.pass(later)
+		dir := csi.DefaultDir.PodDir(n.uid("web"))
+		n.forget()
+		n.deletePod("web")
+		n.until(func() bool { return n.phase("web") == "gone" })
+		n.pass(time.Millisecond)
+		assert.NotContains(t, n.calls(), "NodeUnstageVolume OK")
+		assert.True(t, n.exists(dir))
+		n.pass(200 * time.Millisecond)
+		assert.Contains(t, n.calls(), "NodeUnstageVolume OK")
+		assert.True(t, n.exists(dir))
+		n.pass(2 * time.Second)
+		assert.False(t, n.exists(dir))
 	}
 }
 

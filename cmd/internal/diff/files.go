@@ -31,16 +31,12 @@ func requestedOptions(options string) []string {
 }
 
 // entries returns the paths of a listing that can be compared.
-func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []string {
+func (s *side) entries(l *listing, drivers map[string]bool) []string {
 	var kept []string
 	for _, entry := range l.raw {
 		entry = s.names.in(entry)
-		switch {
-		case s.bystander(entry, drivers):
+		if s.bystander(entry, drivers) {
 			s.allow(Bystanders, "")
-			continue
-		case slices.ContainsFunc(passing, func(dir string) bool { return strings.Contains(entry, dir) }):
-			s.allow(InPassing, "")
 			continue
 		}
 		if endMessage().MatchString(entry) {
@@ -59,47 +55,6 @@ func (s *side) entries(l *listing, drivers map[string]bool, passing []string) []
 	slices.Sort(kept)
 	return kept
 }
-
-// inPassing returns the directories that may exist or be missing, depending on the moment of the
-// listing. They belong to pods that have just been deleted, or to a volume that is unstaged just
-// before the listing in one trace and just after it in the other.
-func (d *comparison) inPassing(a, b *listing) []string {
-	dirs := append(d.a.justGone(a), d.b.justGone(b)...)
-	inA, inB := d.a.unstaged(a), d.b.unstaged(b)
-	for _, volume := range union(inA, inB, strings.Compare) {
-		before, found := inA[volume]
-		if other, also := inB[volume]; found && also && before != other {
-			dirs = append(dirs, stagingDir(volume))
-		}
-	}
-	return dirs
-}
-
-// unstaged returns the volumes that are unstaged within a second of a listing, and whether this
-// happens before the listing.
-func (s *side) unstaged(l *listing) map[string]bool {
-	const about = 1000 // ms
-	found := map[string]bool{}
-	for _, c := range s.calls {
-		if c.method == "Node/NodeUnstageVolume" && c.node == l.node && c.at-l.at < about && l.at-c.at < about {
-			found[c.volume] = found[c.volume] || c.at <= l.at
-		}
-	}
-	return found
-}
-
-// justGone returns the directories of pods that have just been deleted.
-func (s *side) justGone(l *listing) (dirs []string) {
-	for _, c := range s.changes {
-		if c.object.resource == "pods" && c.how == "DELETED" && c.at <= l.at && l.at-c.at <= housekeeping {
-			dirs = append(dirs, "pods/<uid of pod "+c.object.name+">/")
-		}
-	}
-	return dirs
-}
-
-// housekeeping is the interval, in ms, in which the kubelet removes directories of deleted pods.
-const housekeeping = 2_000
 
 // blockDirs are created for the first raw block volume of a node and stay.
 var blockDirs = lazyregexp.New(`^plugins/kubernetes\.io/csi/volumeDevices/((publish|staging)/)? `)
@@ -188,8 +143,7 @@ func (d *comparison) compareListing(node string, a, b *listing) {
 	}
 	d.compared(Files)
 	drivers := d.plays()
-	passing := d.inPassing(a, b)
-	inA, inB := d.a.entries(a, drivers, passing), d.b.entries(b, drivers, passing)
+	inA, inB := d.a.entries(a, drivers), d.b.entries(b, drivers)
 	rows := align(len(inA), len(inB), costs{
 		pair: func(i, j int) float64 {
 			switch {

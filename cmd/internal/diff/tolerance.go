@@ -31,7 +31,6 @@ const (
 	EventCounts     Tolerance = "event-counts"
 	SchedulerEvents Tolerance = "scheduler-events"
 	MountSource     Tolerance = "mount-source"
-	InPassing       Tolerance = "in-passing"
 	NodeHealth      Tolerance = "node-health-events"
 	MachineCapacity Tolerance = "machine-capacity"
 
@@ -131,9 +130,6 @@ var Tolerances = []Rule{
 	{MountSource, []Level{Files},
 		"file system type and source of a mount, and the options that its file system has by itself; whether a file that the driver mounts is a device",
 		"the disk and the file system depend on the driver; whether it is mounted, read-only and with the requested options is compared"},
-	{InPassing, []Level{Files},
-		"the staging directory of a volume that is unstaged within a second before the listing in one trace and within a second after it in the other, and the directory of a pod that went within two seconds before it",
-		"whether NodeUnstageVolume comes before or after the pod's deletion is decided by milliseconds (fact 3); the kubelet's housekeeping looks every two seconds"},
 	{RegistrationRounds, []Level{Objects},
 		"in a recording with a step `-- set-up done`, how often a CSIAddonsNode is tried in vain, deleted and made again before it is connected",
 		"its sidecar listens only when it has made its key; the manager's tries take milliseconds (0 to 4 rounds between repeats)"},

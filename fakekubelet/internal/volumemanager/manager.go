@@ -82,6 +82,9 @@ func (m *Manager) PodChanged(uid types.UID) {
 	m.populator.look(uid)
 }
 
+// PodDeleted records that the API has deleted a pod.
+func (m *Manager) PodDeleted(uid types.UID) { m.populator.deleted[uid] = m.kubelet.Kernel.Elapsed() }
+
 // PodsListed notifies the populator that all pods are known. K-DSW-1
 func (m *Manager) PodsListed() { m.populator.process.Wake() }
 

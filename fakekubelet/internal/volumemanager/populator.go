@@ -25,6 +25,7 @@ type populator struct {
 	dirty   map[types.UID]bool
 	// processed reports, for each observed pod, whether it needs no further work.
 	processed map[types.UID]bool
+	deleted   map[types.UID]time.Duration // the times at which pods were deleted
 	// passed is set after a pass over all pods: then unmounting may begin. K-REC-3
 	passed bool
 	// locked is set while a CSIDriver is being looked up. K-VM-2
@@ -32,7 +33,7 @@ type populator struct {
 }
 
 func newPopulator(m *Manager) *populator {
-	return &populator{Manager: m, dirty: map[types.UID]bool{}, processed: map[types.UID]bool{}}
+	return &populator{Manager: m, dirty: map[types.UID]bool{}, processed: map[types.UID]bool{}, deleted: map[types.UID]time.Duration{}}
 }
 
 func (po *populator) look(uid types.UID) {
@@ -239,12 +240,17 @@ func (po *populator) driverChanged(driver string) {
 }
 
 // remove removes a pod's volumes from the desired state when its containers have stopped. A volume
-// that was never mounted stays until the pod object is deleted. K-DSW-13
+// that was never mounted stays until the pod object is deleted. The watch delivers the deletion a
+// moment later, so a pass at the same time does not notice it. K-DSW-13, l02
 func (po *populator) remove(uid types.UID) {
 	if !po.pods.RuntimeGone(uid) {
 		return
 	}
 	_, known := po.pods.Pod(uid)
+	if at, deleted := po.deleted[uid]; deleted && at == po.kubelet.Kernel.Elapsed() {
+		known = true
+		po.look(uid)
+	}
 	for _, name := range slices.Clone(po.desired.ofPod[uid]) {
 		if known && po.actual.pod(name, uid) == nil {
 			continue
@@ -254,6 +260,7 @@ func (po *populator) remove(uid types.UID) {
 	}
 	if !known {
 		delete(po.processed, uid)
+		delete(po.deleted, uid)
 		delete(po.desired.errors, uid)
 		delete(po.desired.others, uid)
 	}

@@ -58,19 +58,24 @@ func TestRunStopsAtItsLimit(t *testing.T) {
 }
 
 func TestATickerActsAtThePollThatFollowsTheNews(t *testing.T) {
+	now, early := (*kernel.Process).Tick, (*kernel.Process).TickEarly
 	for _, c := range []struct {
-		news time.Duration
-		acts string
+		start func(*kernel.Process, time.Duration) *kernel.Ticker
+		news  time.Duration
+		acts  string
 	}{
-		{130 * time.Millisecond, "200ms pass"},
-		{200 * time.Millisecond, "200ms pass"},
-		{201 * time.Millisecond, "300ms pass"},
-		{time.Hour + time.Millisecond, "1h0m0.1s pass"},
+		{now, 130 * time.Millisecond, "200ms pass"},
+		{now, 200 * time.Millisecond, "200ms pass"},
+		{now, 201 * time.Millisecond, "300ms pass"},
+		{now, time.Hour + time.Millisecond, "1h0m0.1s pass"},
+		{early, 0, "100ms pass"},
+		{early, 130 * time.Millisecond, "200ms pass"},
+		{early, 200 * time.Millisecond, "300ms pass"},
 	} {
 		k := kernel.New(kernel.Options{})
 		l := &log{k: k}
 		loop := k.Spawn(nil, "loop", func(p *kernel.Process) {
-			tick := p.Tick(100 * time.Millisecond)
+			tick := c.start(p, 100*time.Millisecond)
 			tick.Wait("news")
 			l.add("pass")
 		})

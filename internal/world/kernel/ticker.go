@@ -9,11 +9,20 @@ type Ticker struct {
 	p      *Process
 	period time.Duration
 	last   time.Duration // when the previous pass ended
+	early  bool          // each poll precedes all that happens at the same time
 }
 
 // Tick starts a polling loop with its first pass now.
 func (p *Process) Tick(period time.Duration) *Ticker {
 	return &Ticker{p: p, period: period, last: p.k.now}
+}
+
+// TickEarly is Tick for a loop that polls before all that happens at the same time: other loops take
+// a moment to act, so this one notices it at its next poll.
+func (p *Process) TickEarly(period time.Duration) *Ticker {
+	t := p.Tick(period)
+	t.early = true
+	return t
 }
 
 // Wait yields until the next poll after a Wake.
@@ -52,8 +61,8 @@ func (t *Ticker) Next() { t.pass() }
 func (t *Ticker) pass() {
 	now := t.p.k.now
 	periods := (now - t.last + t.period - 1) / t.period
-	if periods < 1 {
-		periods = 1
+	if periods < 1 || t.early && t.last+periods*t.period == now {
+		periods++
 	}
 	t.last += periods * t.period
 	t.p.Sleep(t.last - now)
