@@ -89,10 +89,11 @@ func TestTheVolumesOfAFinishedPod(t *testing.T) {
 	}
 }
 
-// K-DSW-13, K-ORPH-1, l02: a deleted pod leaves its directory and a volume that may be staged to the
-// passes that follow its deletion, also if they are due at the same time.
+// K-DSW-13, K-ORPH-1, l02: a deleted pod leaves its directory, and a volume that may be staged, to
+// the passes that follow its deletion, even if other passes are due at the same time.
 func TestADeletedPodLeavesItsFilesToTheNextPasses(t *testing.T) {
-	for _, later := range []time.Duration{0, time.Second} { // after one of them, the housekeeping is due at the deletion
+	// After one of these pauses, the housekeeping is due at the deletion.
+	for _, later := range []time.Duration{0, time.Second} {
 		n := start(t, setting{})
 		n.volume("data")
 		n.fail("NodeStageVolume", codes.DeadlineExceeded, 0)

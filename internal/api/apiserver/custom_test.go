@@ -318,6 +318,53 @@ func TestReviews(t *testing.T) {
 	assert.Contains(t, answer.text, "subjectaccessreviews")
 }
 
+// A server without an authorizer answers as one in the mode AlwaysAllow: an impersonated user has
+// all permissions, and no reason is given.
+// [k8s.io/apiserver/pkg/authorization/authorizerfactory alwaysAllowAuthorizer]
+func TestReviewsOfAnImpersonatedUserWithoutAnAuthorizer(t *testing.T) {
+	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
+	post := func(kind, spec string) said {
+		return c.say("POST", "/apis/authorization.k8s.io/v1/"+strings.ToLower(kind)+"s", "application/yaml",
+			"{apiVersion: authorization.k8s.io/v1, kind: "+kind+", spec: {"+spec+"}}", "Impersonate-User", "ann")
+	}
+	for _, asked := range []string{"resourceAttributes: {verb: create, resource: pods}", "nonResourceAttributes: {verb: get, path: /healthz}"} {
+		answer := post("SelfSubjectAccessReview", asked)
+		assert.Equal(t, http.StatusCreated, answer.code)
+		assert.Equal(t, map[string]any{"allowed": true}, answer.field("status"))
+	}
+	rules := post("SelfSubjectRulesReview", "namespace: default")
+	every := []any{"*"}
+	assert.Equal(t, map[string]any{
+		"incomplete":       false,
+		"resourceRules":    []any{map[string]any{"verbs": every, "apiGroups": every, "resources": every}},
+		"nonResourceRules": []any{map[string]any{"verbs": every, "nonResourceURLs": every}},
+	}, rules.field("status"))
+}
+
+// [pkg/apis/authorization/validation; pkg/registry/authorization/selfsubjectrulesreview]
+func TestReviewsThatAreInvalid(t *testing.T) {
+	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}
+	const neither = "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified"
+	const both = "resourceAttributes: {verb: get, resource: pods}, nonResourceAttributes: {verb: get, path: /x}"
+	for _, try := range []struct{ place, kind, content, says string }{
+		{"", "SelfSubjectAccessReview", "spec: {}", neither},
+		{"", "SelfSubjectAccessReview", "spec: {" + both + "}",
+			`spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: cannot be specified in combination with resourceAttributes`},
+		{"", "SelfSubjectAccessReview", "metadata: {name: a}, spec: {resourceAttributes: {verb: get, resource: pods}}", `metadata: Invalid value: {"name":"a"}: must be empty`},
+		{"", "SelfSubjectRulesReview", "spec: {}", "no namespace on request"},
+		{"", "SubjectAccessReview", "spec: {}", "[" + neither + `, spec.user: Invalid value: "": at least one of user or group must be specified]`},
+		{"namespaces/default/", "LocalSubjectAccessReview", "spec: {user: ann, resourceAttributes: {verb: get, resource: pods}}",
+			`spec.resourceAttributes.namespace: Invalid value: "": must match metadata.namespace`},
+		{"namespaces/default/", "LocalSubjectAccessReview", "spec: {user: ann, nonResourceAttributes: {verb: get, path: /x}}",
+			`spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: disallowed on this kind of request`},
+	} {
+		answer := c.say("POST", "/apis/authorization.k8s.io/v1/"+try.place+strings.ToLower(try.kind)+"s", "application/yaml",
+			"{apiVersion: authorization.k8s.io/v1, kind: "+try.kind+", "+try.content+"}")
+		message := strings.TrimPrefix(answer.field("message").(string), try.kind+`.authorization.k8s.io "" is invalid: `)
+		assert.Equal(t, try.says, message)
+	}
+}
+
 // Built-in kinds that have definitions in a real cluster are shown with the columns of these
 // definitions.
 func TestColumnsOfSnapshots(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,12 +40,20 @@ var reviews = []review{
 		answer: func(q *request) (runtime.Object, error) {
 			var asked authorizationv1.LocalSubjectAccessReview
 			_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"))
+			if err == nil {
+				err = invalidReview("LocalSubjectAccessReview", validateAsked(asked.Spec.ResourceAttributes, asked.Spec.NonResourceAttributes),
+					validateSubject(asked.Spec), validateLocal(asked))
+			}
 			asked.Status = q.reviewAccess(asked.Spec)
 			return &asked, err
 		}},
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"), resource: "selfsubjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectAccessReview
 		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"))
+		if err == nil {
+			err = invalidReview("SelfSubjectAccessReview", validateAsked(asked.Spec.ResourceAttributes, asked.Spec.NonResourceAttributes),
+				validateNoMeta(asked.ObjectMeta, "must be empty"))
+		}
 		asked.Status = q.reviewAccess(authorizationv1.SubjectAccessReviewSpec{
 			User: q.user.Username, Groups: q.user.Groups, ResourceAttributes: asked.Spec.ResourceAttributes, NonResourceAttributes: asked.Spec.NonResourceAttributes,
 		})
@@ -53,6 +62,9 @@ var reviews = []review{
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"), resource: "selfsubjectrulesreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SelfSubjectRulesReview
 		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectRulesReview"))
+		if err == nil && asked.Spec.Namespace == "" {
+			err = apierrors.NewBadRequest("no namespace on request")
+		}
 		asked.Status = q.reviewRules(asked.Spec.Namespace)
 		// The real server does not repeat it.
 		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{}
@@ -61,6 +73,10 @@ var reviews = []review{
 	{gvk: authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"), resource: "subjectaccessreviews", answer: func(q *request) (runtime.Object, error) {
 		var asked authorizationv1.SubjectAccessReview
 		_, err := q.readNew(&asked, authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"))
+		if err == nil {
+			err = invalidReview("SubjectAccessReview", validateAsked(asked.Spec.ResourceAttributes, asked.Spec.NonResourceAttributes),
+				validateSubject(asked.Spec), validateNoMeta(asked.ObjectMeta, "must be empty"))
+		}
 		asked.Status = q.reviewAccess(asked.Spec)
 		return &asked, err
 	}},

@@ -17,8 +17,8 @@ func (p *Process) Tick(period time.Duration) *Ticker {
 	return &Ticker{p: p, period: period, last: p.k.now}
 }
 
-// TickEarly is Tick for a loop that polls before all that happens at the same time: other loops take
-// a moment to act, so this one notices it at its next poll.
+// TickEarly is Tick for a loop that polls before all that happens at the same time: other loops
+// take a moment to act, so this loop notices their changes at its next poll.
 func (p *Process) TickEarly(period time.Duration) *Ticker {
 	t := p.Tick(period)
 	t.early = true
