@@ -295,7 +295,7 @@ func TestAPodWithoutContainersNeedsNoVolumes(t *testing.T) {
 // K-RECON-3
 //
 // conformance: unit-rebuild-ignores-lifecycle-modes
-func TestInlineVolumesAreRebuiltWhateverTheCSIDriverAllows(t *testing.T) {
+func TestInlineVolumesAreRebuiltForAnyCSIDriver(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: podInfo})
 	n.pod("web", inline("scratch"))
 	n.run("web")

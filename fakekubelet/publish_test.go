@@ -315,7 +315,7 @@ func TestARepublishNamesThePublishBeforeItAsItsCause(t *testing.T) { // K-PUB-16
 	assert.Len(t, n.times("NodePublishVolume"), 4)
 }
 
-func TestRepublishingBeginsWhenTheCSIDriverSaysSo(t *testing.T) { // K-RACE-37
+func TestRepublishingBeginsWhenTheCSIDriverRequestsIt(t *testing.T) { // K-RACE-37
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))

@@ -104,7 +104,7 @@ func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
 
 // The first check of the runtime takes a variable time. Under some seeds the Node exists before the
 // call to the driver.
-func TestANodeMayBeThereBeforeItsDriverIsAsked(t *testing.T) {
+func TestANodeMayExistBeforeItsDriverIsCalled(t *testing.T) {
 	first := map[string]bool{}
 	for seed := uint64(1); seed <= 20; seed++ {
 		n := start(t, setting{strategy: kernel.NewRandom(seed)})

@@ -182,7 +182,7 @@ func TestWhetherVolumesAreMountedWithALabel(t *testing.T) {
 }
 
 // K-ALLOC-1
-func TestWhetherTheAttachLimitIsAskedForAgain(t *testing.T) {
+func TestWhetherTheAttachLimitIsRequestedAgain(t *testing.T) {
 	beforeAndSince(t, version.MutableAllocatable, func(t *testing.T, v version.Version, since bool) {
 		n := start(t, setting{version: v, csiDriver: func(s *storagev1.CSIDriverSpec) { s.NodeAllocatableUpdatePeriodSeconds = new(int64(10)) }})
 		n.forget()

@@ -33,7 +33,7 @@ func (o *once) Choose(c kernel.Choice) int {
 
 func (o *once) String() string { return o.of + ": " + o.takes }
 
-func TestWithoutAFaultSpaceTheStrategyIsAskedForNoFault(t *testing.T) {
+func TestWithoutAFaultSpaceTheStrategyChoosesNoFault(t *testing.T) {
 	for name, space := range map[string]fault.Space{"none": {}, "no budget": {Kinds: fault.Kinds()}, "no kinds": {Budget: 3}} {
 		none := &once{asked: map[kernel.ChoiceKind]int{}}
 		run(t, cluster(t, sim.Options{Strategy: none, FaultSpace: space}), "web", "node-a")

@@ -13,7 +13,7 @@ import (
 
 // A calm run does not show that a driver creates two volumes with one name. A search shows it, and
 // writes a file that replays it.
-func TestADeepCheckFindsInADriverProgramWhatNoCalmRunShows(t *testing.T) {
+func TestADeepCheckFindsDefectsThatNoCalmRunShows(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--deep 40 --only deep/life --parallel 2 --json card.json", "--broken", "create-not-idempotent")

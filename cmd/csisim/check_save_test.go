@@ -87,7 +87,7 @@ secretsFile: ../secrets.yaml
 }
 
 // csisim finds a driver at the socket that the driver's author chose, on two nodes at once.
-func TestADriverServesAtASocketOfItsOwn(t *testing.T) {
+func TestADriverServesAtASeparateSocket(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	args := []string{"check", "--plugin-socket", "/run/my-driver/plugin.sock", "--only", "life/filesystem", "--only", "move/there-and-back", "--only", "restart/driver-on-node", "--", "hostdir", "--endpoint=unix:///run/my-driver/plugin.sock"}

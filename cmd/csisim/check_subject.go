@@ -40,7 +40,7 @@ type subjectFlags struct {
 
 func (f *subjectFlags) addTo(flags *pflag.FlagSet) {
 	flags.StringVar(&f.endpoint, "endpoint", "", "check the running driver at `ADDR`, a unix socket")
-	flags.StringVar(&f.controllerEndpoint, "controller-endpoint", "", "`ADDR` of its controller plugin (default that of --endpoint)")
+	flags.StringVar(&f.controllerEndpoint, "controller-endpoint", "", "`ADDR` of its controller plugin (default: --endpoint)")
 	flags.StringVar(&f.addonsEndpoint, "addons-endpoint", "", "`ADDR` at which it serves CSI-Addons, with a command as the driver finds it (default where it serves CSI, or {{.AddonsEndpoint}} of the command)")
 	flags.StringVar(&f.profile, "profile", "", "check the well-known driver of this `NAME`, or of a YAML file: csisim profiles lists them")
 	flags.StringVar(&f.binary, "binary", "", "`PATH` of its program (default its own name, in PATH)")

@@ -237,7 +237,7 @@ func TestASinglePluginIsCheckedOnItsOneNode(t *testing.T) {
 }
 
 // An ordinary user has namespaces, but no loop devices.
-func TestAnOrdinaryUserChecksWhatNeedsNoLoopDevices(t *testing.T) {
+func TestAnOrdinaryUserCanCheckWithoutLoopDevices(t *testing.T) {
 	clitest.NeedsRoot(t)
 	clitest.NeedsNamespaces(t)
 	p := newPlace(t, clitest.Build(t))
@@ -319,7 +319,7 @@ func TestAPrintedScenarioIsOneThatRuns(t *testing.T) {
 }
 
 // A trial that was not tried does not count as passed.
-func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
+func TestTrialsBeyondTheBudgetAreNotPassed(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	const only = "--budget 1ms --parallel 1 --only life/* --only claims/* "
@@ -345,7 +345,7 @@ func TestWhatDoesNotFitIntoTheBudgetIsNotPassed(t *testing.T) {
 }
 
 // A feature that the driver does not offer is not a trial. A check without any trial does not pass.
-func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
+func TestFeaturesThatADriverLacksAreNoTrials(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only claims/one --only contradicted/ControllerPublishVolume", "--no-attach")
@@ -361,7 +361,7 @@ func TestWhatADriverDoesNotOfferIsNotMissed(t *testing.T) {
 
 // If nodes cannot have mounts, some faults of the driver stay hidden, and the card gives the
 // reason.
-func TestWhatAMachineDoesNotPermitIsNotPassed(t *testing.T) {
+func TestTheCardSaysWhyNodesCannotHaveMounts(t *testing.T) {
 	clitest.NeedsRoot(t)
 	p := newPlace(t, clitest.Build(t))
 	for bounded, why := range map[string]string{

@@ -47,7 +47,7 @@ func TestDiffShowsTheFirstDifference(t *testing.T) {
 }
 
 // A file that is not a trace is reported in one line, with the file and the place.
-func TestDiffOfWhatIsNoTrace(t *testing.T) {
+func TestDiffOfFilesThatAreNoTraces(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "other.jsonl")
 	require.NoError(t, os.WriteFile(other, []byte("{\"t\":0,\"k\":\"step\"}\n{\"some\":\"thing\"}\n"), 0o644))
 	pipe := filepath.Join(t.TempDir(), "pipe")

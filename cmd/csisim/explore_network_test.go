@@ -14,7 +14,7 @@ import (
 
 // Given a driver that does not start in the network of the machine, when its runs are searched with
 // separate networks, then it starts, as root and as an ordinary user.
-func TestASearchHasANetworkOfItsOwn(t *testing.T) {
+func TestASearchHasASeparateNetwork(t *testing.T) {
 	clitest.NeedsMounts(t)
 	network, err := os.Readlink("/proc/self/ns/net")
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
 
 // Given a scenario that expects exactly one call, when a response is lost and the call is repeated,
 // then that is no finding.
-func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
+func TestATooExactExpectationIsNoFinding(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestWhatAScenarioExpectsTooExactlyIsNoFinding(t *testing.T) {
 
 // Given a search with a pod that starts after the scenario's wait has ended, then the report states
 // that the pod runs eventually, and gives the reason for the delay. C-ADC-40
-func TestAHazardNamesWhatIsKnownOfKubernetes(t *testing.T) {
+func TestAHazardNamesAKnownBehaviourOfKubernetes(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func TestDriversDoNotWriteTheHost(t *testing.T) {
 }
 
 // The report card names these writes, too.
-func TestTheCardNamesWhatADriverWrites(t *testing.T) {
+func TestTheCardNamesTheFilesThatADriverWrites(t *testing.T) {
 	clitest.NeedsNamespaces(t)
 	p := newPlace(t, clitest.Build(t))
 	c := p.Command("check", "--only", "life/*", "--", "sh", "-c", "echo x >"+p.Dir+"/made; exec hostdir --endpoint={{.Endpoint}} --node-id={{.NodeID}} --state-dir={{.StateDir}}")

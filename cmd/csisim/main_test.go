@@ -54,7 +54,7 @@ func TestWrongUsageIsReportedInOneLineWithAHint(t *testing.T) {
 	}
 }
 
-func TestVersionNamesWhatIsSimulated(t *testing.T) {
+func TestVersionNamesTheSimulatedReleases(t *testing.T) {
 	got := clitest.Run(t, "version")
 	assert.Zero(t, got.Code)
 	assert.Regexp(t, `^csisim \S+.*\nCSI spec \S+\nKubernetes API \S+\n$`, got.Stdout)

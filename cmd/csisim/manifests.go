@@ -27,7 +27,7 @@ once to query their capabilities.`,
 		ValidArgsFunction: completeScenarios,
 	}
 	flags := command.Flags()
-	flags.StringVar(&image, "image", "", "the `IMAGE` of the driver (default that of the image that --on kind makes)")
+	flags.StringVar(&image, "image", "", "the `IMAGE` of the driver (default: the image that --on kind builds)")
 	flags.StringVar(&namespace, "namespace", deploy.Namespace, "`NAME` of the namespace")
 	flags.StringToStringVar(&sidecars, "sidecar-image", nil, "`SIDECAR=IMAGE` instead of the pinned one")
 	for _, flag := range []string{"image", "namespace", "sidecar-image"} {

@@ -32,7 +32,7 @@ func TestTheMemoryLimitLeavesRoomToWork(t *testing.T) {
 	}
 }
 
-func TestTheMemoryLimitFollowsWhatLives(t *testing.T) {
+func TestTheMemoryLimitFollowsTheLiveObjects(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
 	t.Cleanup(func() { debug.SetMemoryLimit(before) })
 	stop := followLife(1<<20, func() int64 { return 0 })

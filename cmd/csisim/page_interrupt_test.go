@@ -22,7 +22,7 @@ steps:
 
 // Given a run that takes long. When it is interrupted, then its report and the index state the
 // interrupt and name no finding.
-func TestThePageOfAnInterruptedRunSaysSo(t *testing.T) {
+func TestThePageOfAnInterruptedRunShowsTheInterruption(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	p.Write("endless.yaml", takesLong)
 	page := filepath.Join(p.Dir, "reports", "endless.html")

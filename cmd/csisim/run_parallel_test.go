@@ -16,7 +16,7 @@ import (
 )
 
 // The output of parallel runs, including timelines, is the same as that of sequential ones.
-func TestWhatRunsAtOnceIsReportedInOrder(t *testing.T) {
+func TestSimultaneousRunsAreReportedInOrder(t *testing.T) {
 	wall := regexp.MustCompile(`( in | · )[0-9.]+ m?s\b`)
 	seen := func(parallel string) string {
 		got := clitest.Run(t, "run", "-v", "../../scenarios/conformance", "testdata/scenarios", "--parallel", parallel)

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
+func TestOptionsThatTheStorageSuiteLacksAreRefused(t *testing.T) {
 	for _, given := range []struct {
 		args []string
 		want string
@@ -26,7 +26,7 @@ func TestWhatTheStorageSuiteCannotBeGivenIsRefused(t *testing.T) {
 }
 
 // Errors before a driver has reported its name do not name it.
-func TestADriverThatEndsBeforeItIsAskedIsNamedByItsCommand(t *testing.T) {
+func TestADriverThatEndsBeforeItsFirstCallIsNamedByItsCommand(t *testing.T) {
 	ended := clitest.Run(t, "testdriver", "--", "/bin/false")
 	assert.Equal(t, exitEnvironment, ended.Code)
 	assert.Contains(t, ended.Stderr, "start driver, controller: program exited before it answered: exit status 1\n  command: /bin/false\n  it wrote nothing to driver-control-plane-1.log\n")

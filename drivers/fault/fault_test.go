@@ -68,7 +68,7 @@ func TestTheFirstMatchingFaultAppliesAndClearingEndsIt(t *testing.T) {
 
 // Calls that a fault holds continue when the fault is cleared, by its name or together with all
 // others.
-func TestClearingAFaultLetsGoOfWhatItHolds(t *testing.T) {
+func TestClearingAFaultReleasesTheHeldCalls(t *testing.T) {
 	for _, name := range []string{"held", ""} {
 		set := &fault.Set{}
 		held, other := &fault.Fault{Name: "held", Call: "*"}, &fault.Fault{Name: "other", Call: "*"}

@@ -48,7 +48,7 @@ func TestTheSnapshotsOfAGroupHaveTheContentOfTheirVolumes(t *testing.T) {
 	assert.Equal(t, []string{"first", "second"}, contents)
 }
 
-func TestAGroupIsMadeOnceAndGoesAsAWhole(t *testing.T) {
+func TestAGroupIsMadeOnceAndDeletedAsAWhole(t *testing.T) {
 	d := newWorld(t).start("node-a")
 	g, _ := d.group("first", "second")
 	var volumes, snapshots []string

@@ -86,7 +86,7 @@ func TestEveryStepSurvivesKillAndRepetition(t *testing.T) {
 }
 
 // If a publish is killed between two of its steps, the next publish completes it.
-func TestPublishFinishesWhatAKilledCallBegan(t *testing.T) {
+func TestPublishFinishesTheWorkOfAKilledCall(t *testing.T) {
 	for name, undo := range map[string]func(t *testing.T, target string){
 		"recorded only": func(t *testing.T, target string) {
 			require.NoError(t, unix.Unmount(target, 0))

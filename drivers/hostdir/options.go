@@ -49,7 +49,7 @@ func parseOptions(args []string, out io.Writer) (options, error) {
 	flags.BoolVar(&noStage, "no-stage", false, "do without NodeStageVolume")
 	flags.BoolVar(&c.MountGroup, "mount-group", false, "offer VOLUME_MOUNT_GROUP: give volumes to the fsGroup of their pods")
 	flags.BoolVar(&c.Addons, "csi-addons", false, "serve CSI-Addons: reclaim space, key rotation, fencing, replication, groups")
-	flags.StringVar(&o.addonsEndpoint, "addons-endpoint", "", "with --csi-addons: socket to serve it on (default that of --endpoint)")
+	flags.StringVar(&o.addonsEndpoint, "addons-endpoint", "", "with --csi-addons: socket to serve it on (default: --endpoint)")
 	flags.Func("node-address", "with --csi-addons: the `address` of this node, by which it can be fenced (default: one in 10.0.0.0/8 that is made of --node-id)", func(s string) (err error) {
 		c.NodeAddress, err = netip.ParseAddr(s)
 		return err

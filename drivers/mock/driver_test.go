@@ -253,7 +253,7 @@ func BenchmarkWholeLife(b *testing.B) {
 	}
 }
 
-func TestANodeSaysSomethingElseFromTheNextCallOn(t *testing.T) {
+func TestANodeReportsAChangeFromTheNextCallOn(t *testing.T) {
 	w := newWorld(Options{Topology: true, MaxVolumesPerNode: 7})
 	info := func() *csi.NodeGetInfoResponse {
 		answer, err := w.nodes["a"].NodeGetInfo(t.Context(), &csi.NodeGetInfoRequest{})

@@ -80,7 +80,7 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 
 // Given a subject with its own randomness, when only a run elsewhere shows a finding, then the
 // finding counts as one that cannot be repeated.
-func TestWhatIsShownElsewhereAloneIsByChance(t *testing.T) {
+func TestAFindingThatOnlyARunElsewhereShowsIsByChance(t *testing.T) {
 	sound := func() (explore.Subject, error) { return &moody{}, nil }
 	found, err := explore.Of(t.Context(), sound, explore.Options{
 		Strategy: "pct", Runs: 1, Budget: 1, Repeats: 2,

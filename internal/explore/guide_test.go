@@ -9,7 +9,7 @@ import (
 
 // Given a search with runs that reach no new state, then soon nearly all faults of the calm run
 // have been tried. No run has more faults than the budget, and none repeats the calm run.
-func TestAGuidedSearchTriesWhatNoRunHasHad(t *testing.T) {
+func TestAGuidedSearchTriesNewChoices(t *testing.T) {
 	const points, budget, seeds = 200, 3, 10
 	calm := known{Order: 10, Calls: some("call", points)}
 	for seed := range uint64(seeds) {

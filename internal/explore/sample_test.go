@@ -37,7 +37,7 @@ func (f *forgetful) Compare(ctx context.Context, fresh func() kernel.Strategy, s
 	return first, nil, nil
 }
 
-func TestOneRunInSixtyFourIsHeldAgainstItself(t *testing.T) {
+func TestOneRunInSixtyFourIsRepeatedAndCompared(t *testing.T) {
 	for _, jobs := range []int{1, 3} {
 		for _, forgets := range []bool{false, true} {
 			found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &forgetful{forgets: forgets}, nil }, explore.Options{Strategy: "pct", Alone: true, Seed: 1, Runs: 200, Budget: 1, Jobs: jobs})

@@ -45,7 +45,7 @@ func withText(events []string, wanted string) map[int]bool {
 
 // A search in a file finds the same as a page with the whole trace, in lines and in descriptions,
 // regardless of case.
-func TestASearchInAFileFindsWhatAPageWithAllOfItFinds(t *testing.T) {
+func TestASearchInAFileEqualsASearchInAFullPage(t *testing.T) {
 	for _, file := range traces(t) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

@@ -43,7 +43,7 @@ func TestTheChainLeadsFromTheMountToTheCallThatLeftIt(t *testing.T) {
 
 // For a wait that times out, the report shows the failing call, the number of failures, and the
 // successful calls before.
-func TestTheChainOfAWaitInVainLeadsToTheCallThatFails(t *testing.T) {
+func TestTheChainOfAFailedWaitLeadsToTheFailingCall(t *testing.T) {
 	e := encoded(t, "testdata/stage-fails.jsonl")
 	r := view.Report{Findings: []view.Finding{{
 		Verdict: "timed out waiting for the condition: pod web in phase Running (after 2m0s of cluster time)", About: 40,
@@ -84,7 +84,7 @@ func pageOf(t *testing.T, file string) string {
 
 // The headline names a leftover of a call, and Found is short. The report also contains the
 // complete text.
-func TestWhatACallLeftBehindIsASentence(t *testing.T) {
+func TestALeftoverOfACallIsASentence(t *testing.T) {
 	const path = "/var/lib/kubelet/plugins/kubernetes.io/csi/a.csi.example.com/6dc29508101512e191ba198dc56ebe4db68a2834b7d18e2d7fa865d2d2544ef3/globalmount"
 	const got = "mount " + path + " on node-a: made by NodeStageVolume at 10.5 s (step 4: wait pod web), should have gone with NodeUnstageVolume at 11.4 s (step 6: wait pod web, gone true), which answered OK"
 	for more, want := range map[int]string{0: "", 1: " (and 1 more)"} {
@@ -101,14 +101,14 @@ func TestWhatACallLeftBehindIsASentence(t *testing.T) {
 	}
 }
 
-func TestAWaitInVainIsASentenceAlsoIfNoCallExplainsIt(t *testing.T) {
+func TestAFailedWaitIsASentenceEvenWithoutAnExplainingCall(t *testing.T) {
 	judged := verdict.Verdict{Breaks: verdict.Progress, Found: []string{"the cluster to settle", "10m0s"}}
 	r := view.Report{Findings: []view.Finding{{Verdict: "timed out waiting for the condition", Judged: judged}}}
 	encoded(t, "testdata/stage-fails.jsonl").Explain(&r)
 	assert.Equal(t, "Timed out waiting 10 min for the cluster to settle", r.Sentence)
 }
 
-func TestAPageAsksNobodyForAnything(t *testing.T) {
+func TestAPageMakesNoRequests(t *testing.T) {
 	page := pageOf(t, "testdata/unpublish-leaves-mount.jsonl")
 	assert.Contains(t, page, `default-src 'none'`)
 	assert.Contains(t, page, `connect-src 'none'`)
@@ -117,7 +117,7 @@ func TestAPageAsksNobodyForAnything(t *testing.T) {
 	assert.Less(t, len(page), 400<<10)
 }
 
-func TestWhatATraceSaysIsNoMarkup(t *testing.T) {
+func TestTheTextOfATraceIsEscaped(t *testing.T) {
 	e := view.NewEncoder()
 	require.NoError(t, e.Add([]byte(`{"t":1,"k":"violation","seq":1,"msg":"</script><script>alert(1)</script>"}`)))
 	r := e.Recorded("</title><script>", []string{"<!--"})

@@ -55,7 +55,7 @@ func node(t *testing.T, arguments ...string) *exec.Cmd {
 	return command
 }
 
-func TestTheBundleComesOutAgain(t *testing.T) {
+func TestTheBundleIsReproducible(t *testing.T) {
 	built := t.TempDir()
 	out, err := node(t, "build.mjs", built).CombinedOutput()
 	require.NoError(t, err, string(out))

@@ -44,7 +44,7 @@ func TestDayTwoOperationsAreTriedOnDriversThatServeThem(t *testing.T) {
 
 // Given a driver that breaks one promise of CSI-Addons, when the trial is run, then the verdict
 // names it.
-func TestATrialFindsWhatADriverDoesWrongWithCSIAddons(t *testing.T) {
+func TestATrialFindsTheDefectsOfADriverWithCSIAddons(t *testing.T) {
 	found := map[string]struct{ trial, verdict string }{
 		"demoted-stays-writable":     {"day-2/replicate", "NodePublishVolume lets a demoted volume be written"},
 		"promotes-second-primary":    {"day-2/sites-move", "PromoteVolume makes a second primary"},

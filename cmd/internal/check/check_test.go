@@ -103,7 +103,7 @@ func verdicts(c *check.Card) string {
 	return strings.Join(lines, "\n")
 }
 
-func TestASoundDriverPassesWhateverItsCapabilitiesAre(t *testing.T) {
+func TestASoundDriverPassesWithAnyCapabilities(t *testing.T) {
 	no := false
 	for name, options := range map[string]mock.Options{
 		"the usual":                 {},
@@ -190,7 +190,7 @@ func TestASoundDriverPassesInAnyOrderOfEvents(t *testing.T) {
 
 // Given a driver that breaks one promise of the CSI spec, when the trial is run, then
 // the verdict names it.
-func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
+func TestATrialFindsTheDefectsOfADriver(t *testing.T) {
 	for _, c := range []struct{ fault, trial, verdict string }{
 		{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-0001, then vol-0002"},
 		{"create-not-idempotent", "contradicted/CreateVolume", "CreateVolume accepts a contradiction: a volume of 16777216 bytes made, then asked for by the same name with 33554432"},
@@ -218,7 +218,7 @@ func TestATrialFindsWhatADriverDoesWrong(t *testing.T) {
 	}
 }
 
-func TestATrialFindsWhatADriverDoesWrongWithGroups(t *testing.T) {
+func TestATrialFindsTheDefectsOfADriverWithGroups(t *testing.T) {
 	for _, c := range []struct{ fault, trial, verdict string }{
 		{"group-not-idempotent", "group/restored", "CreateVolumeGroupSnapshot is not idempotent: group snapshot group-0001, then group-0002"},
 		{"group-not-idempotent", "group/lost-answers", "then left behind: snapshot of CreateVolumeGroupSnapshot"},
@@ -235,7 +235,7 @@ func TestATrialFindsWhatADriverDoesWrongWithGroups(t *testing.T) {
 	}
 }
 
-func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
+func TestAMissingFeatureIsNoTrialAndHasAReason(t *testing.T) {
 	no := false
 	card := checked(t, mocked(mock.Options{Attach: &no, MaxVolumesPerNode: 3}), check.RunOptions{Parallel: 2})
 	var told []string
@@ -266,7 +266,7 @@ func TestWhatADriverDoesNotOfferIsNoTrialAndSaysWhy(t *testing.T) {
 	assert.Empty(t, card.NotTried())
 }
 
-func TestEachScenarioOfAPlanHasANameOfItsOwnAndIsDescribed(t *testing.T) {
+func TestEachScenarioOfAPlanHasAUniqueNameAndADescription(t *testing.T) {
 	_, trials := planned(t, mocked(mock.Options{}), check.RunOptions{})
 	seen := map[string]bool{}
 	for _, trial := range trials {

@@ -114,7 +114,7 @@ func TestAnErrorTextThatQuotesVerdictsChangesNone(t *testing.T) {
 }
 
 // The consequence of a defect is no separate finding, unless a trial shows only the consequence.
-func TestWhatFollowsFromADefectIsNoFindingOfItsOwn(t *testing.T) {
+func TestTheConsequenceOfADefectIsNoSeparateFinding(t *testing.T) {
 	breaks := idempotence("no")
 	waiting := Finding{Verdict: verdict.Plain("timed out waiting for the condition: pod web gone"), rank: verdict.Waits}
 	assert.Equal(t, map[string]bool{breaks.Name: true}, causes([][]Finding{trialOf("a/a", breaks, waiting)}))

@@ -360,7 +360,7 @@ var remarkable = []string{"ignore-readonly", "readonly-by-remount"}
 
 // If the driver ignores readonly or only remounts, only the node can write to the volume. This is a
 // note, and a failure with Strict.
-func TestWhatNoContainerCanWriteIsANote(t *testing.T) {
+func TestAnIgnoredReadonlyIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	for _, name := range remarkable {
 		t.Run(name, func(t *testing.T) {
@@ -532,7 +532,7 @@ func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 // be bounded.
 var wasteful = []string{"stage-hoards-memory", "start-leaves-process"}
 
-func TestWhatAProgramTakesIsBoundedAndWhatItLeavesIsNamed(t *testing.T) {
+func TestTheMemoryOfAProgramIsBoundedAndItsLeftoversAreNamed(t *testing.T) {
 	program := buildHostdir(t)
 	greedy := hostdir(program, "stage-hoards-memory")
 	greedy.Driver.Program.Memory = resource.MustParse("64Mi")

@@ -94,7 +94,7 @@ func TestInlineVolumesThatHaveToBeReadOnlyAreTried(t *testing.T) {
 	assert.Contains(t, verdicts(card), "NodeUnpublishVolume fails for good: NotFound: ")
 }
 
-func TestATrialFindsWhatADriverDoesWrongWithInlineVolumes(t *testing.T) {
+func TestATrialFindsTheDefectsOfADriverWithInlineVolumes(t *testing.T) {
 	for _, c := range []struct{ fault, trial, verdict string }{
 		{"publish-not-idempotent", "inline/repeated", "NodePublishVolume is not idempotent: OK, then "},
 		{"publish-not-idempotent", "inline/lost-NodePublishVolume", "NodePublishVolume fails for good: Internal: "},

@@ -29,7 +29,7 @@ func httpdir(program, defect string) check.Subject {
 
 // Given a driver that keeps its volumes at a service, when each of its requests fails in each way,
 // then a sound driver has no finding, and a faulty driver has the finding of its defect.
-func TestAServiceThatFailsShowsWhatADriverMakesOfIt(t *testing.T) {
+func TestAFailingServiceShowsTheReactionOfADriver(t *testing.T) {
 	program := buildHTTPDir(t)
 	sound := checked(t, httpdir(program, ""), check.RunOptions{Parallel: 2, WorkDir: workDir(t)}, "service/*")
 	assert.Empty(t, verdicts(sound))

@@ -12,7 +12,7 @@ import (
 
 // If a driver's volumes belong to one run, each run has the same ids. These do not count as shared
 // objects.
-func TestTrialsWithBackendsOfTheirOwnAreNotDisturbed(t *testing.T) {
+func TestTrialsWithSeparateBackendsAreNotDisturbed(t *testing.T) {
 	for name, options := range map[string]mock.Options{
 		"that lists": {ListVolumes: true, ListVolumesPublishedNodes: true, Snapshot: true},
 		"that leaks": {ListVolumes: true, Faulty: []string{"delete-leaks", "create-not-idempotent"}},

@@ -42,7 +42,7 @@ func requestsOf(c *check.Card) (a asked) {
 }
 
 // The subject's description of its volumes appears in the calls in which Kubernetes sends it.
-func TestADriverIsAskedForWhatIsSaidOfIt(t *testing.T) {
+func TestADriverIsCheckedWithItsDescribedProperties(t *testing.T) {
 	secrets := profile.Secrets{}
 	for _, kind := range []string{"provisioner", "node-stage", "node-publish", "snapshotter"} {
 		secrets[kind] = map[string]string{"key-of-" + kind: "x"}

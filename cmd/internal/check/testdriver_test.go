@@ -13,7 +13,7 @@ import (
 )
 
 // The file for Kubernetes' storage suite has exactly the capabilities that the driver has shown.
-func TestTheSuitesFileHasWhatADriverOffers(t *testing.T) {
+func TestTheSuitesFileHasTheCapabilitiesOfADriver(t *testing.T) {
 	ephemeral := []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent, storagev1.VolumeLifecycleEphemeral}
 	byFile, none, yes := storagev1.FileFSGroupPolicy, storagev1.NoneFSGroupPolicy, true
 	for _, given := range []struct {

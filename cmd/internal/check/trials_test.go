@@ -46,7 +46,7 @@ func TestAContradictionThatKubernetesNeverMakesIsANote(t *testing.T) {
 	assert.Equal(t, "CreateVolume accepts a contradiction: a copy made, then asked for by the same name without its source", card.Remarks()[0].Text)
 }
 
-func TestATrialFindsWhatADriverWithLessDoesWrong(t *testing.T) {
+func TestATrialFindsTheDefectsOfADriverWithFewCapabilities(t *testing.T) {
 	clones, grows := mock.Options{Clone: true}, mock.Options{NodeExpand: true}
 	for _, c := range []struct {
 		options               mock.Options

@@ -147,7 +147,7 @@ func TestDefectsOfUpgradesAreFound(t *testing.T) {
 
 // Given a defect of one release, when a trial shows it, then the card reports that this release
 // also shows the defect alone. A defect that only the old release has is a known finding.
-func TestADefectOfOneReleaseIsNoneOfTheUpgrade(t *testing.T) {
+func TestADefectOfOneReleaseIsNotBlamedOnTheUpgrade(t *testing.T) {
 	program := buildHostdir(t)
 	const leaves = "--broken=unstage-leaves-mount"
 	for _, c := range []struct {

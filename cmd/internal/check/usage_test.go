@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-func TestWhatProgramsTakeAndLeaveIsOneSentenceEach(t *testing.T) {
+func TestUsageAndLeftoversOfProgramsAreOneSentenceEach(t *testing.T) {
 	var u check.Usage
 	small := sim.Usage{Plugin: "driver d on node-a", Memory: 40 << 20}
 	u.Add([]sim.Usage{small})

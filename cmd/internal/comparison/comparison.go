@@ -31,8 +31,8 @@ type Level struct {
 	// Wrong are differences between the simulation and every real run that do not occur between two
 	// real runs.
 	Wrong []Difference
-	// Noise are differences that some runs do not have or that also occur between two real runs,
-	// and known races.
+	// Noise are known races, differences that occur in only some runs, and differences that also
+	// occur between two real runs.
 	Noise []Difference
 }
 

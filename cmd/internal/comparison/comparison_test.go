@@ -64,7 +64,7 @@ func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
 
 // A difference that only the simulation has is a mistake of the simulation, for any number of real
 // runs.
-func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
+func TestDifferencesFromAllRealRunsAreWrong(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
 		c := comparison.Of(run, real...)
@@ -76,7 +76,7 @@ func TestWhatTheSimulationAloneHasIsWrong(t *testing.T) {
 }
 
 // The simulation equals one of two real runs that differ.
-func TestWhatRealRunsDifferInIsNoise(t *testing.T) {
+func TestDifferencesBetweenRealRunsAreNoise(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{run, without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), run}} {
 		c := comparison.Of(run, real...)

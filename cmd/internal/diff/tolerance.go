@@ -123,7 +123,7 @@ var Tolerances = []Rule{
 		"a loop's phase is arbitrary against the scenario"},
 	{EventCounts, []Level{Events},
 		"how often ExternalProvisioning, FailedScheduling of a claim that is not bound yet, and NodeReady are repeated",
-		"they are repeated by whatever else happens in the cluster; two loops of a kubelet that starts report its node at the same time"},
+		"other changes in the cluster repeat them; two loops of a kubelet that starts report its node at the same time"},
 	{SchedulerEvents, []Level{Events},
 		"whether the first emission of an event of kube-scheduler has the count 0 or 1",
 		"it goes through events.k8s.io, which does not count it, or, if the API does not answer when the scheduler starts, through core events, which do (NewEventBroadcasterAdapter)"},

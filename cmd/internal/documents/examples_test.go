@@ -47,7 +47,7 @@ func blocksOf(t *testing.T, page string) []block {
 }
 
 // The examples of README.md work word by word, one after the other, in a fresh checkout.
-func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
+func TestTheExamplesOfTheReadmeRunUnchanged(t *testing.T) {
 	clitest.Build(t)
 	if !namespaces.Entered() {
 		t.Skip("drivers of the examples mount")
@@ -57,7 +57,7 @@ func TestTheExamplesOfTheReadmeRunAsTheyStand(t *testing.T) {
 }
 
 // The examples of each page work, too, with csisim and hostdir in PATH.
-func TestTheExamplesOfThePagesRunAsTheyStand(t *testing.T) {
+func TestTheExamplesOfThePagesRunUnchanged(t *testing.T) {
 	clitest.Build(t)
 	if !namespaces.Entered() {
 		t.Skip("drivers of the examples mount")

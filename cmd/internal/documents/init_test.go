@@ -45,7 +45,7 @@ func goIn(p *clitest.Place, dir string, args ...string) {
 
 // The files of init run without changes: the scenario, and the Go test in a module nested in the
 // driver's module.
-func TestWhatInitWritesRuns(t *testing.T) {
+func TestTheFilesOfInitRun(t *testing.T) {
 	for name, args := range map[string][]string{
 		"for the reference driver": {},
 		"for a program":            {"--", "hostdir", "--endpoint={{.Endpoint}}", "--node-id={{.NodeID}}", "--state-dir={{.StateDir}}"},

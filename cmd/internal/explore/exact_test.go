@@ -17,7 +17,7 @@ import (
 
 // Given a scenario that waits for a transient state, when faults skip this state, then the scenario
 // is responsible, because its expectation is too strict.
-func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
+func TestATransientStateIsExpectedTooExactly(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/replication-destination.yaml", fault.Lost, "'destination info pending retrieval'")
 	assert.Equal(t, verdict.Scenario, f.Blame)
 	assert.False(t, f.Never)
@@ -27,7 +27,7 @@ func TestWhatPassesIsExpectedTooExactly(t *testing.T) {
 // Given a scenario that waits for a call, when the run is correct without this call, then the
 // expectation is too strict. When Kubernetes leaves something behind, like a provisioner that is
 // killed before it has written its volume, then the leftover is the failure.
-func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
+func TestAMissingCallIsJudgedByItsPurpose(t *testing.T) {
 	f := findIn(t, "../../../scenarios/facts/claim-deleted-in-create.yaml", fault.API, "DeleteVolume")
 	assert.Equal(t, verdict.Scenario, f.Blame)
 	assert.False(t, f.Fails())
@@ -40,7 +40,7 @@ func TestACallThatNeverComesIsJudgedByWhatItIsFor(t *testing.T) {
 
 // Given a job of CSI-Addons with failing calls, when the job has ended in a state other than the
 // awaited one, then it keeps this state, which is a known hazard. A-RS-3 A-EKR-1
-func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
+func TestAnEndedJobNeverChanges(t *testing.T) {
 	f := findIn(t, "../../../scenarios/csi-addons/key-rotation.yaml", fault.Lost, "object.status.retries == 1")
 	assert.Equal(t, verdict.Kubernetes, f.Blame)
 	assert.True(t, f.Never)
@@ -52,7 +52,7 @@ func TestAJobThatHasEndedStaysAsItIs(t *testing.T) {
 // Given a kubelet that does not repeat a status update that the API server rejected, when an
 // expression waits for a state that the calm run keeps, then the scenario is not responsible for
 // the timeout.
-func TestWhatStaysIsNotExpectedTooExactly(t *testing.T) {
+func TestALastingStateIsNotExpectedTooExactly(t *testing.T) {
 	seeded.Plant(t, seeded.StatusWrittenOnce)
 	o := usual(1)
 	o.Space.Kinds = []fault.Kind{fault.API}

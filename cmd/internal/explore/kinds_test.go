@@ -104,7 +104,7 @@ func meanwhile(t *testing.T, name string, faulty []string, done ...at) *scenario
 // Given a driver with a mistake that shows only when objects are deleted or recreated, when a user
 // or an administrator does that to running workloads, then the search finds the mistake. With a
 // sound driver, everything reaches the state that the scenario expects.
-func TestWhatIsDoneMeanwhileShowsAMistake(t *testing.T) {
+func TestActionsOfUsersShowAMistakeOfTheDriver(t *testing.T) {
 	for action, by := range map[fault.Action]struct{ call, faulty, want string }{
 		fault.PodsAgain:      {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},
 		fault.PodsByForce:    {"NodePublishVolume", "unpublish-leaks", "NodeUnpublishVolume has no effect: … mounted still: of … at …"},

@@ -37,7 +37,7 @@ func found(t *testing.T, text string, runs int) *Finding {
 // Then the pod waits for more than four minutes: the controller regards the volume as mounted until
 // the node's next report, and csi-attacher backs off. No driver is responsible, and the known
 // hazards of Kubernetes are named. C-ADC-6 C-ADC-40 C-ATT-3
-func TestWhatComesLateIsAKnownHazard(t *testing.T) {
+func TestADelayIsAKnownHazard(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle")), "{pod: moved, phase: Running}", "{pod: moved, phase: Running, for: 4m}", 1)
 	f := found(t, text, 200)
 	assert.Equal(t, verdict.Kubernetes, f.Blame)
@@ -55,7 +55,7 @@ func TestWhatComesLateIsAKnownHazard(t *testing.T) {
 
 // Given a kubelet that does not repeat a rejected status update, when the API therefore never shows
 // a running pod, then no known hazard explains it.
-func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
+func TestAnEffectThatNeverHappensIsNoKnownHazard(t *testing.T) {
 	seeded.Plant(t, seeded.StatusWrittenOnce)
 	o := usual(1)
 	o.Space.Kinds = []fault.Kind{fault.API}
@@ -70,7 +70,7 @@ func TestWhatNeverComesAboutIsNoKnownHazard(t *testing.T) {
 // Given a driver that rejects an attachment that it has already made. When its first answer comes
 // too late, and the scenario ends before the next attempt, then the driver is still responsible: a
 // longer run shows it.
-func TestADriverIsToBlameForWhatALongerRunShows(t *testing.T) {
+func TestADriverIsToBlameForDefectsThatALongerRunShows(t *testing.T) {
 	text := strings.Replace(string(textOf(t, "lifecycle", "attach-not-idempotent")), "- wait: {pod: web, phase: Running}", "- wait: {pvc: data, phase: Bound}\n- wait: {pod: web, phase: Running, for: 12s}", 1)
 	o := usual(30)
 	o.Space.Kinds = []fault.Kind{fault.Late}

@@ -10,7 +10,7 @@ import (
 )
 
 // A run allocates a megabyte, and only its findings stay in memory.
-func TestASearchThatGoesOnTakesNoMoreMemory(t *testing.T) {
+func TestALongerSearchNeedsNoMoreMemory(t *testing.T) {
 	const few, many = 10, 70
 	alive := map[int]uint64{}
 	o := usual(many)

@@ -52,7 +52,7 @@ func TestAProgramIsDisturbedHalfway(t *testing.T) {
 
 // Given a driver that ignores a failed unmount after a restart, when single faults happen, then
 // there is no finding; pairs of faults show it.
-func TestPairsOfFaultsShowWhatNoSingleFaultDoes(t *testing.T) {
+func TestPairsOfFaultsShowDefectsThatNoSingleFaultShows(t *testing.T) {
 	hostdir := buildHostdir(t)
 	text := withProgram(t, "lifecycle", hostdir, "--broken=unstage-forgives-after-restart")
 	o := usual(40) // each single fault, and some together

@@ -38,7 +38,7 @@ func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
 }
 
 // The driver is not responsible for actions of a user in a run, unless it breaks the CSI spec.
-func TestWhatAUserDoesIsNoDriversFault(t *testing.T) {
+func TestActionsOfAUserAreNoFaultOfTheDriver(t *testing.T) {
 	o := usual(30)
 	o.Space.Kinds = []fault.Kind{fault.User}
 	for _, f := range search(t, "lifecycle", o).Findings {

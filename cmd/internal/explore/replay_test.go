@@ -17,7 +17,7 @@ import (
 // lost is the only choice under which attach-not-idempotent shows.
 var lost = explore.Choice{Kind: "fault", Of: "ControllerPublishVolume of vol-0001 by mock.csi.csisim.dev", Nth: 1, Takes: "answer lost"}
 
-func TestAReplaySaysWhichChoiceDoesNotFitAndWhatIsThere(t *testing.T) {
+func TestAReplayNamesTheWrongChoiceAndTheFoundOne(t *testing.T) {
 	space := fault.Space{Kinds: []fault.Kind{fault.Lost, fault.Late}, Budget: 2}
 	subject, err := newSubject("x.yaml", textOf(t, "lifecycle", "attach-not-idempotent"), Options{Space: space})
 	require.NoError(t, err)

@@ -163,7 +163,7 @@ func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
 // The driver's threads decide which of two overlapping calls is executed first; later differences
 // between runs are reported as a consequence. Here the plugin returns another node id after its
 // restart in each run, so the runs differ.
-func TestWhatFollowsOverlappingCallsIsUpToTheRealClock(t *testing.T) {
+func TestTheOrderAfterOverlappingCallsDependsOnTheRealClock(t *testing.T) {
 	withHostdir(t)
 	text, err := os.ReadFile("programs/hostdir-block.yaml")
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ import (
 
 // A service account without roles gets the real refusal, and csisim prints the missing rules when
 // the cluster is stopped.
-func TestUpRefusesWhatNoRoleAllows(t *testing.T) {
+func TestUpRefusesRequestsThatNoRoleAllows(t *testing.T) {
 	l := startUp(t, "--authorization", "rbac")
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
 	require.NoError(t, err)

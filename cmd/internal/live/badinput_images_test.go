@@ -80,7 +80,7 @@ func TestAnInterruptEndsTheUnpackingOfAnImage(t *testing.T) {
 // Given a disk with room for little more than two images, when a pod fills the disk and keeps
 // filling freed space, then other pods keep running, and new pods fail to start with the system's
 // error. They start when there is room again.
-func TestAVolumeThatFillsTheDiskDisturbsNobody(t *testing.T) {
+func TestAVolumeThatFillsTheDiskDisturbsNoOther(t *testing.T) {
 	clitest.NeedsRoot(t)
 	t.Parallel() // the test mostly waits
 	p := clitest.NewPlace(t, "")

@@ -31,7 +31,7 @@ import (
 
 // The page lists, for each kind of program, the possible ways to the machine, as root and as an
 // ordinary user. A hostile driver and hostile pods try each way.
-func TestProgramsReachOfTheMachineWhatThePageSays(t *testing.T) {
+func TestThePageShowsTheReachOfPrograms(t *testing.T) {
 	needsNetworks(t)
 	if !clitest.IsRoot() {
 		t.Skip("root tries as both users")
@@ -71,7 +71,7 @@ func TestProgramsReachOfTheMachineWhatThePageSays(t *testing.T) {
 
 // Given a server on loopback, when the driver's command names its address, then the driver reaches
 // it from a separate network.
-func TestADriverReachesWhatItsScenarioNames(t *testing.T) {
+func TestADriverReachesTheAddressesOfItsScenario(t *testing.T) {
 	needsNetworks(t)
 	b := newBait(t, clitest.Build(t), "user")
 	b.words = append(b.words, "server=http://"+b.address)

@@ -11,7 +11,7 @@ import (
 // Programs that elect a leader distinguish themselves by their host name. Given pods with the
 // default hostname, a long name, a given hostname and the node's host name, when their programs
 // query the host name, then each gets the name that the kubelet of a real cluster sets.
-func TestAPodHasAHostNameOfItsOwn(t *testing.T) {
+func TestAPodHasASeparateHostName(t *testing.T) {
 	c := startImages(t)
 	long := strings.Repeat("x", 62) + "-" + strings.Repeat("y", 10)
 	for name, pod := range map[string]struct{ spec, want string }{

@@ -284,7 +284,7 @@ func execute(t *testing.T, config *rest.Config, pod, container string, command .
 
 // Containers that exhaust a resource end with the same reason as on a real cluster, and their
 // neighbours are not affected.
-func TestAContainerThatTakesTooMuchDisturbsNobody(t *testing.T) {
+func TestAContainerThatTakesTooMuchDisturbsNoOther(t *testing.T) {
 	c := startImages(t)
 	c.make(`
 metadata: {name: neighbour}

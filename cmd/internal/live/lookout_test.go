@@ -64,7 +64,7 @@ func startShown(t *testing.T) (l *liveCluster, address string) {
 	return l, strings.TrimSpace(got.Stdout)
 }
 
-func TestThePageIsForWhoHasTheToken(t *testing.T) {
+func TestThePageRequiresTheToken(t *testing.T) {
 	address := startPage(t)
 	page, _, _ := strings.Cut(address, "?")
 	jar, err := cookiejar.New(nil)

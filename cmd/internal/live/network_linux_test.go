@@ -122,7 +122,7 @@ const (
 
 // Pods that listen on the same port of one node reach each other by address, and the pods of a
 // service by its names. The API and the machine that runs csisim have names, too.
-func TestPodsHaveNetworksOfTheirOwn(t *testing.T) {
+func TestPodsHaveSeparateNetworks(t *testing.T) {
 	c := startNetwork(t)
 	one, two, far := c.server("one", aloneImage, "node-a"), c.server("two", programImage, "node-a"), c.server("far", aloneImage, "node-b")
 	assert.Equal(t, []string{"10.244.0.2", "10.244.0.3", "10.244.1.2"}, []string{one, two, far})

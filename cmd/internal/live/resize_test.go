@@ -13,7 +13,7 @@ import (
 
 // Given a container that restarts for a memory resize and not for a CPU resize, when its pod is
 // resized, then its limit changes, and only the memory resize restarts it.
-func TestAResizeStartsAContainerAgainIfItSaysSo(t *testing.T) {
+func TestAResizeRestartsAContainerByItsPolicy(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`
 metadata: {name: web}

@@ -158,7 +158,7 @@ func TestUpLivesOneCluster(t *testing.T) {
 	assert.Contains(t, got.Stderr, "pair.yaml: clusters: csisim up lives one cluster, and the scenario has 2 (west, east): csisim run runs it")
 }
 
-func TestUpLeavesWhatElseIsInTheKubeconfig(t *testing.T) {
+func TestUpKeepsOtherEntriesOfTheKubeconfig(t *testing.T) {
 	home := t.TempDir()
 	const other = "apiVersion: v1\nkind: Config\ncurrent-context: work\ncontexts:\n- name: work\n  context: {cluster: work, user: me}\nclusters:\n- name: work\n  cluster: {server: 'https://work.example.com'}\nusers:\n- name: me\n  user: {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(home, "config"), []byte(other), 0o600))

@@ -258,7 +258,7 @@ func TestTheMachineIsReachedByOneAddress(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.ECONNREFUSED, "loopback is the pod's own")
 }
 
-func TestWhatIsOutsideIsReachedFromTheMachine(t *testing.T) {
+func TestAddressesOutsideAreReachedFromTheMachine(t *testing.T) {
 	s := start(t)
 	var outside net.IP
 	all, err := net.InterfaceAddrs()

@@ -152,7 +152,7 @@ func TestProgressIsShownOnATerminalOnly(t *testing.T) {
 	assert.NotContains(t, piped, "\x1b")
 }
 
-func TestSummaryCountsWhatWasPlannedAndNotRun(t *testing.T) {
+func TestTheSummaryCountsPlannedRunsThatDidNotHappen(t *testing.T) {
 	assert.Contains(t, text(t, report.Options{Planned: 3}, passed()),
 		"3 scenarios: 1 passed, 0 failed, 2 not run · 30 driver calls · 20 min of cluster time in 100 ms\n")
 }

@@ -77,7 +77,7 @@ type Node struct {
 	Taints  []Taint           `json:"taints,omitempty" doc:"Its taints."`
 	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
 
-	Kubernetes Version   `json:"kubernetes,omitempty" example:"1.36" doc:"The version of its kubelet; default that of the scenario."`
+	Kubernetes Version   `json:"kubernetes,omitempty" example:"1.36" doc:"The version of its kubelet; the default is the scenario's version."`
 	Migration  Migration `json:"migration,omitempty" doc:"In-tree plugins that its kubelet treats otherwise than the control plane."`
 
 	SELinux   bool            `json:"seLinux,omitempty" doc:"The node enforces SELinux, with the file labels of Fedora; default false."`

@@ -16,7 +16,7 @@ import (
 
 // The simulation uses the sidecars and the CSIDriver object from a driver's own manifests, with the
 // sidecars' flags.
-func TestTheSimulationTakesWhatADriversOwnManifestsSay(t *testing.T) {
+func TestTheSimulationFollowsADriversManifests(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("kubectl builds kustomizations")
 	}

@@ -10,7 +10,7 @@ import (
 const applies = "steps:\n- apply:\n    apiVersion: v1\n    kind: PersistentVolumeClaim\n    metadata: {name: data}\n    spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"
 
 // Scenarios share a cluster until one of them affects the whole cluster.
-func TestWhatTouchesTheWholeCluster(t *testing.T) {
+func TestActionsThatAffectTheWholeCluster(t *testing.T) {
 	for name, c := range map[string]struct{ text, alone string }{
 		"objects":           {applies + "- restart-driver: {node: node-a}\n- fault: {call: NodeStageVolume, code: Internal}\n- settle: {}\n", ""},
 		"a sidecar":         {"steps:\n- restart-controller: csi-attacher/mock.csi.csisim.dev\n", ""},

@@ -152,7 +152,7 @@ func TestATerminalHasASize(t *testing.T) {
 	assert.Equal(t, `120x40 node-a: [] `, out.String())
 }
 
-func TestWhatAClientHasBegunEndsWithIt(t *testing.T) {
+func TestTheCommandsOfAClientEndWithIt(t *testing.T) {
 	client := start(t).login("node-a")
 	session, err := client.NewSession()
 	require.NoError(t, err)

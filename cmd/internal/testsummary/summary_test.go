@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhatIsPrintedOfTheTests(t *testing.T) {
+func TestThePrintedPartOfTheTests(t *testing.T) {
 	skip := func(name, why string) string {
 		return `{"Action":"output","Package":"p","Test":"` + name + `","Output":"    a_test.go:7: ` + why + `\n"}
 {"Action":"skip","Package":"p","Test":"` + name + `"}`

@@ -102,7 +102,7 @@ func TestStatusShowsTheProgressOfARollout(t *testing.T) {
 	}
 }
 
-func TestOldSetsAreRememberedAsFarAsAskedFor(t *testing.T) {
+func TestOldSetsAreKeptUpToTheRequestedNumber(t *testing.T) {
 	r := &rollout{
 		Deployment: &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), RevisionHistoryLimit: new(int32(1))}},
 		fresh:      set("fresh", 1, 1),

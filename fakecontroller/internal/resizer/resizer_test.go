@@ -172,7 +172,7 @@ func TestTheSidecarOfADriverThatCannotExpandEnds(t *testing.T) {
 
 // Trace gg1, fact 65: C-RES-20, C-RES-21
 // conformance: csimock-recovery-controller-infeasible
-func TestAnInfeasibleSizeRestsUntilAnotherIsAskedFor(t *testing.T) {
+func TestAnInfeasibleSizeRestsUntilAnotherIsRequested(t *testing.T) {
 	for _, code := range []codes.Code{codes.OutOfRange, codes.InvalidArgument, codes.NotFound} {
 		t.Run(code.String(), func(t *testing.T) {
 			w := newWorld(t, mock.Options{ControllerExpand: true, NodeExpand: true})

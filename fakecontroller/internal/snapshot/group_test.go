@@ -212,7 +212,7 @@ func TestARetainedGroupStaysWhereItIs(t *testing.T) {
 // quarter of an hour: the sidecar processes such contents only at its resync. (v8.6.0,
 // groupsnapshot_controller_helper.go: updateVolumeSnapshotContentStatus; utils/util.go:
 // ShouldEnqueueContentChange)
-func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
+func TestAGroupIsReadUntilItIsReady(t *testing.T) {
 	const ms, resync = time.Millisecond, 15 * time.Minute
 	for polls, tt := range map[int]struct {
 		asked          []time.Duration
@@ -246,7 +246,7 @@ func TestAGroupIsAskedAboutUntilItIsReady(t *testing.T) {
 
 // C-GSNAP-5: for a pre-provisioned group there is no CreateVolumeGroupSnapshot, and a query writes
 // nothing. Only the resync queries it again.
-func TestAGivenGroupIsAskedAboutAtTheResync(t *testing.T) {
+func TestAPreexistingGroupIsReadAtTheResync(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{SnapshotPolls: 100})
 	_, err := w.Driver.Controller().CreateVolumeGroupSnapshot(t.Context(), &csi.CreateVolumeGroupSnapshotRequest{Name: "long ago", SourceVolumeIds: []string{"h-v", "h-w"}})
 	require.NoError(t, err)

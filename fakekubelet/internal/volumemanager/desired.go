@@ -30,7 +30,7 @@ type wanted struct {
 	attachable    bool   // decided when the volume is first wanted. K-DSW-12
 	reportedInUse bool   // the API server lists it in volumesInUse. K-DSW-14
 	labels        labels // the labels of the first pod. K-SEL-3
-	// size is the volume's size when a pod was last looked at. K-EXP-2
+	// size is the volume's size when a pod was last examined. K-EXP-2
 	size resource.Quantity
 	// newest is its current size.
 	newest resource.Quantity

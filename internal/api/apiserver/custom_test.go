@@ -262,7 +262,7 @@ func TestAnAppliedScaleOwnsTheReplicas(t *testing.T) {
 
 // kubectl get --subresource=scale prints the columns of a scale.
 // [k8s.io/kubernetes/pkg/printers/internalversion scaleColumnDefinitions]
-func TestAScaleHasColumnsOfItsOwn(t *testing.T) {
+func TestAScaleHasSeparateColumns(t *testing.T) {
 	c := converse(t)
 	c.post(definitionsPath, widgets)
 	c.post(widgetsPath, widget("w", "{}"))

@@ -24,7 +24,7 @@ func (server) GetIdentity(context.Context, *identity.GetIdentityRequest) (*ident
 	return &identity.GetIdentityResponse{Name: "disk.example.com"}, nil
 }
 
-// A-SRV-2, A-POOL-2: calls without a token, with a bad one, or with TLS to a server without TLS.
+// A-SRV-2, A-POOL-2: calls without a valid token fail, and so do TLS calls to a server without TLS.
 func TestCallsNeedAValidTokenAndTLS(t *testing.T) {
 	review := func(token string) (bool, error) {
 		if token == "unreviewed" {

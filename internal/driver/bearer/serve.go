@@ -24,8 +24,8 @@ const (
 	prefix = "Bearer "
 )
 
-// Serve listens on a port of loopback, 0 for any free one, until stop is called. isGood checks the
-// token of each call; if it is nil, there is neither TLS nor a token. A-SRV-2
+// Serve listens on a port of loopback until stop is called; port 0 means any free port. isGood
+// checks the token of each call; if it is nil, there is neither TLS nor a token. A-SRV-2
 func Serve(port int, isGood func(token string) (bool, error), register func(grpc.ServiceRegistrar)) (at net.Addr, stop func(), err error) {
 	var options []grpc.ServerOption
 	if isGood != nil {
@@ -42,10 +42,10 @@ func Serve(port int, isGood func(token string) (bool, error), register func(grpc
 	}
 	server := grpc.NewServer(options...)
 	register(server)
-	go func() { _ = server.Serve(listener) }() // it ends with the listener
+	go func() { _ = server.Serve(listener) }() // ends when the listener is closed
 	return listener.Addr(), func() {
 		_ = listener.Close()
-		go server.Stop() // a handshake that hangs holds it up
+		go server.Stop() // may wait for a handshake that hangs
 	}, nil
 }
 

@@ -17,10 +17,11 @@ import (
 	"github.com/csisim/csisim/internal/world/address"
 )
 
-// life is longer than any live cluster runs.
+// life is longer than the run of any live cluster.
 const life = 10 * 365 * 24 * time.Hour
 
-// New returns a certificate for loopback, and in PEM the certificate that clients must trust.
+// New returns a certificate for loopback, and the certificate that clients must trust, in PEM
+// format.
 func New() (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -73,18 +73,18 @@ type Carrier interface {
 // Further is an additional call beside the caller's call.
 type Further interface {
 	Answer() proto.Message
-	// Make passes it to the driver and records its outcome.
+	// Make passes the additional call to the driver and records its outcome.
 	Make() error
 	// Unanswered reports whether an outcome is not an answer of the driver, because the caller gave
 	// up or found no server.
 	Unanswered(error) bool
 	// WhileCallerLives makes another call, and ends this one if the caller is killed meanwhile.
 	WhileCallerLives(make func() error) error
-	// Fail records the outcome of a call that was not made.
+	// Fail records the error of a call that was not made.
 	Fail(error)
-	// Answered records an outcome that came with another call.
+	// Answered records the outcome of another call as the outcome of this one.
 	Answered(answer proto.Message, err error, began time.Time)
-	// Outcome is its visible outcome.
+	// Outcome is the visible outcome of the call with that error.
 	Outcome(error) contract.Outcome
 }
 

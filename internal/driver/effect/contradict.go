@@ -37,8 +37,8 @@ var contradict = &Effect{
 type contradiction struct {
 	request proto.Message
 	words   string
-	subject string // after the first granted one, others with the same subject are skipped
-	remark  bool   // csi-sanity and Kubernetes do without the refusal
+	subject string // after one is granted, others with the same subject are skipped
+	remark  bool   // csi-sanity and Kubernetes do not require the refusal
 }
 
 func doContradict(c Call, f *fault.Fault) error {
@@ -129,7 +129,7 @@ func otherVolumes(r *csi.CreateVolumeRequest, made int64) (all []contradiction) 
 		other.CapacityRange = capacity
 		all = append(all, contradiction{other, fmt.Sprintf("a volume of %d bytes made, then asked for by the same name with %s", made, asked), "size", remark})
 	}
-	if made > 1 { // otherwise the driver does not say
+	if made > 1 { // otherwise the size is unknown
 		sized(&csi.CapacityRange{RequiredBytes: 2 * made}, false, fmt.Sprint(2*made))
 		sized(&csi.CapacityRange{RequiredBytes: 1, LimitBytes: made - 1}, true, fmt.Sprintf("at most %d", made-1))
 	}

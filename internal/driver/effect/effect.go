@@ -38,7 +38,8 @@ type Effect struct {
 	// InWords describes it in the words of a trace's inj field.
 	InWords func(*fault.Fault) string
 	// Disturbs reports whether the fault may have caused an answer with the code. Such an answer
-	// does not show whether the driver is still working. Default: it never is.
+	// does not show whether the driver is still working. Default: no answer was caused by the
+	// fault.
 	Disturbs func(codes.Code) bool
 	// Doubles is set if the driver gets additional calls that have no caller.
 	Doubles bool
@@ -82,13 +83,14 @@ func Never(f *fault.Fault) string {
 // unseen is the reason for effects that depend on the system calls of the driver.
 func unseen(*fault.Fault) string { return "the proxy does not see the driver's system calls" }
 
-// always is the disturbance of an effect that is independent of the answer.
+// always is Disturbs of an effect that may have caused any answer.
 func always(codes.Code) bool { return true }
 
-// butAborted is the disturbance of an effect that never makes drivers answer that they are busy.
+// butAborted is Disturbs of an effect that may have caused any answer, except the answer that the
+// driver is busy.
 func butAborted(code codes.Code) bool { return code != codes.Aborted }
 
-// words describe an effect that is the same in all faults.
+// words returns the same description for all faults of an effect.
 func words(text string) func(*fault.Fault) string {
 	return func(*fault.Fault) string { return text }
 }
@@ -103,7 +105,8 @@ func searchedAs(kind fault.Kind, f fault.Fault) func(fault.Kind, Called) []fault
 	}
 }
 
-// checkChanges reports a call that changes nothing, which the effect of a field would not affect.
+// checkChanges reports a call that changes nothing, because the effect of the field needs a call
+// that changes something.
 func checkChanges(field string, given func(*Fields) bool) func(*Fields, string, Checker) {
 	return func(f *Fields, call string, c Checker) {
 		if given(f) && calls.IsMethod(call) && !calls.MayBe(call, fault.HasEffect) {

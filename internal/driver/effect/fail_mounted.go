@@ -5,7 +5,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// failMountedFields are the fields of faults by which mounted file systems fail.
+// failMountedFields are the fields of faults that make mounted file systems fail.
 type failMountedFields struct {
 	Mounted string `json:"mounted,omitempty" example:"ESTALE" doc:"While a driver program works on the call, the file systems that are mounted at the call's paths fail with this error until they are unmounted, as those of a server that has lost them (ESTALE), a broken disk (EIO) or a FUSE daemon that has died (ENOTCONN): each system call about a file there fails, but unmounting works. With EROFS those that write fail."`
 }

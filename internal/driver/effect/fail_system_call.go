@@ -28,7 +28,7 @@ var failSystemCall = &Effect{
 	},
 	Never:    unseen,
 	InWords:  func(f *fault.Fault) string { return fmt.Sprintf("%s of the driver failed, %s", f.System, f.Fails) },
-	Disturbs: butAborted, // no system call fails because a job runs
+	Disturbs: butAborted, // a failed system call never makes a driver answer that it is busy
 	Do:       doFailSystemCall,
 }
 

@@ -2,7 +2,7 @@ package effect
 
 import "github.com/csisim/csisim/drivers/fault"
 
-// hangFields are the fields of faults by which calls hang.
+// hangFields are the fields of faults that make calls hang.
 type hangFields struct {
 	Hang bool `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
 }

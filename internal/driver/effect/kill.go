@@ -160,7 +160,7 @@ func deaths(of fault.Victim, name string, restart time.Duration) []fault.Fault {
 // changes.
 const mostChanges = 4
 
-// halfway returns the kills of a program during its work.
+// halfway returns the faults that kill a program during its work.
 func halfway() (all []fault.Fault) {
 	for n := 1; n <= mostChanges; n++ {
 		all = append(all, fault.Fault{
@@ -171,7 +171,7 @@ func halfway() (all []fault.Fault) {
 	return all
 }
 
-// upgrades returns kills of a driver that are followed by the start of another release.
+// upgrades returns the faults that kill a driver and start another release.
 func upgrades(c Called) []fault.Fault {
 	all := deaths(fault.Driver, "driver upgraded", fault.RestartTime)
 	if c.Watched {

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// lateAnswerFields are the fields of faults by which answers come too late.
+// lateAnswerFields are the fields of faults that make answers too late.
 type lateAnswerFields struct {
 	LateAnswer bool `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-// overlapFields are the fields of faults by which calls overlap.
+// overlapFields are the fields of faults that make calls overlap.
 type overlapFields struct {
 	Overlap bool `json:"overlap,omitempty" doc:"The driver receives the call twice at once, as from a restarted caller, and may answer either with ABORTED. The effect must be that of one call. Only calls that change something are affected, and their callers do not notice."`
 }
@@ -55,8 +55,8 @@ func doOverlap(c Call, f *fault.Fault) error {
 	return err
 }
 
-// mountsOnce returns a function that records the mounts that two simultaneous calls have made twice
-// since.
+// mountsOnce returns a function that compares the mounts with those at this call, and records
+// mounts that two simultaneous calls made twice.
 func mountsOnce(c Call) (check func()) {
 	if c.Machine() == nil {
 		return func() {}

@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/effect"
 )
 
-func TestFaultsOfASpaceHaveNamesOfTheirOwn(t *testing.T) {
+func TestFaultsOfASpaceHaveUniqueNames(t *testing.T) {
 	names := map[string]bool{}
 	for _, f := range effect.AtCall(fault.Space{Kinds: fault.Kinds(), Budget: 1}, effect.Called{OnNode: true, Watched: true, Unmounts: true, Served: true, Versioned: true}) {
 		assert.NotEmpty(t, f.Name)

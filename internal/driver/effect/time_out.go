@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// timeOutFields are the fields of faults by which deadlines pass in the driver.
+// timeOutFields are the fields of faults that make deadlines expire in the driver.
 type timeOutFields struct {
 	TimeOut bool `json:"timeOut,omitempty" doc:"The deadline of the call passes while the driver works on it, and the context of the call ends there, as after two minutes of a mount that hangs: before the second change of files that a driver program makes (if it makes none, its answer is late), or when a driver in Go code begins. Its caller gets DeadlineExceeded."`
 }

@@ -26,7 +26,7 @@ type Options struct {
 	Period time.Duration `json:"period,omitzero" example:"2s" doc:"periodSeconds of the livenessProbe; default 10s."`
 	// Timeout bounds the time that the kubelet waits for the answer. Default: 3 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"5s" doc:"timeoutSeconds of the livenessProbe; default 3s."`
-	// FailureThreshold is after how many failures in a row the container is restarted.
+	// FailureThreshold is the number of failures in a row after which the container is restarted.
 	// Default: 5.
 	FailureThreshold uint `json:"failureThreshold,omitempty" doc:"failureThreshold of the livenessProbe; default 5."`
 	// Restart restarts the sidecar after its exit. Default: sidecar.RestartAlways.
@@ -42,7 +42,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Mistakes are the values that cannot be: the API counts whole seconds.
+// Mistakes lists the impossible values: the API counts whole seconds.
 func (o Options) Mistakes() (found []sidecar.Mistake) {
 	for _, field := range []struct {
 		name  string

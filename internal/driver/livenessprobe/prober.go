@@ -9,7 +9,8 @@ import (
 
 // Container describes the container of a driver for its kubelet.
 type Container struct {
-	// Began returns the time of its start. It is false if it does not run, or has no kubelet.
+	// Began returns the time at which the container started. The result is false if the container
+	// does not run, or has no kubelet.
 	Began func() (time.Duration, bool)
 	// Restart ends the container and starts it again after the backoff of a crash loop.
 	Restart func(why string)

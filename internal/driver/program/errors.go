@@ -27,7 +27,7 @@ var (
 // ErrTooSlow is wrapped by the error of a program that has not answered in time.
 var ErrTooSlow = errors.New("driver takes too long to start")
 
-// slowError is the problem of a program when its start timeout was over.
+// slowError is the problem that a program still had at the end of its start timeout.
 type slowError struct {
 	problem error
 	timeout time.Duration

@@ -17,7 +17,7 @@ import (
 const stopGrace = 2 * time.Second
 
 // deployedDir is the directory at which deployments mount the driver's plugin directory. Many
-// drivers therefore serve at /csi/csi.sock, whatever their flags say.
+// drivers therefore serve at /csi/csi.sock, regardless of their flags.
 const deployedDir = "/csi"
 
 // Program is a driver's program on one machine, across all its restarts. It is not safe for
@@ -29,7 +29,7 @@ type Program struct {
 	last    *machine.Process // of the latest instance
 	lookups []machine.Lookup // of instances before that
 
-	newPod, lostPower bool // the next instance is one after that
+	newPod, lostPower bool // whether the next instance is the first after that event
 	instance          int
 }
 

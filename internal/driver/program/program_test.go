@@ -103,7 +103,7 @@ func TestTheErrorsOfAProgramThatDoesNotServe(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), perm))
 		return file
 	}
-	const patience = time.Second // the test binary takes its time to start
+	const patience = time.Second // the test binary starts slowly
 	for name, tt := range map[string]struct {
 		mode    string
 		timeout time.Duration // default: long, the failure is noticed at once

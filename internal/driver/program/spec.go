@@ -28,7 +28,7 @@ type Spec struct {
 	Cluster string
 	// NodeID is the node's CSI id. Default: NodeName.
 	NodeID string
-	// Mode is which half of the driver this instance is: "controller" or "node".
+	// Mode is the half of the driver that this instance serves: "controller" or "node".
 	Mode string
 	// Command is the program and its arguments. A bare name is looked up in PATH. A relative path
 	// starts at csisim's own working directory.
@@ -94,7 +94,7 @@ type Fields struct {
 	KubeletDir     string // the directory of the node's kubelet, by default /var/lib/kubelet
 	Driver         string // the driver's name
 	Mode           string // "controller" or "node"
-	Cluster        string // the name of the cluster, of a run that has several
+	Cluster        string // the name of the cluster, if the run has several
 	ServiceURL     string // the address of the stand-in for an HTTP service: http://127.0.0.1:12345
 }
 

@@ -19,9 +19,10 @@ type Volume struct {
 	HostPath string
 	// EmptyDir is its name in the pod, and SubPath its mounted subdirectory.
 	EmptyDir, SubPath string
-	// InMemory means that an emptyDir is lost when its node loses power. Default: with its pod.
+	// InMemory means that an emptyDir is lost when its node loses power. Default: it is lost with
+	// its pod.
 	InMemory bool
-	// ReadOnly says that the container cannot write there.
+	// ReadOnly means that the container cannot write there.
 	ReadOnly bool
 	// Propagation is HostToContainer, Bidirectional, or None, which is the default.
 	Propagation string
@@ -74,14 +75,14 @@ func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.V
 				return nil, nil, err
 			}
 		} else if slices.ContainsFunc([]string{"/dev", "/proc", "/sys"}, func(dir string) bool { return isWithin(source, dir) && source == v.Path }) {
-			continue // programs have them
+			continue // every program sees these directories
 		} else if _, inKubelets := p.machine.Layout().Below(path.Clean(source)); !inKubelets {
 			c.Keeps = append(c.Keeps, source)
 			if v.Propagation == Bidirectional {
 				c.Shares = append(c.Shares, source)
 			}
 			if source == v.Path {
-				continue // the container has its own there
+				continue // Keeps makes it visible there
 			}
 		} else if source == v.Path && !ownKubeletDir {
 			continue

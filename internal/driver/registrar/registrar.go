@@ -59,7 +59,7 @@ type Registrar struct {
 // K-PATH-2
 func Directory(m machine.Machine) string { return m.Layout().KubeletDir() + "/plugins_registry" }
 
-// New returns the registrar of one driver on one node, which is down.
+// New returns the registrar of one driver on one node. It is not running yet.
 func New(w *component.World, wire *wire.Wire, o Options) *Registrar {
 	if o.RegistrationDir == "" {
 		o.RegistrationDir = Directory(o.Machine)

@@ -35,7 +35,8 @@ type Flags struct {
 	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
 	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`
 
-	// Replica counts the pods of a controller plugin from 1; 0 is the only one.
+	// Replica is the number of the pod of the controller plugin, counted from 1; 0 if it is the
+	// only pod.
 	Replica int `json:"-"`
 	// Pod is the name of the pod, which identifies a leader.
 	Pod string `json:"-"`

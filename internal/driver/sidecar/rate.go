@@ -2,13 +2,13 @@ package sidecar
 
 import "github.com/csisim/csisim/internal/input/strict"
 
-// Unlimited is the rate of client-go's clients that wait for nothing.
+// Unlimited is the rate of a client-go client that never delays a request.
 const Unlimited Rate = -1
 
 // Rate is the number of requests per second of an API client; 0 is the default.
 type Rate float64
 
-// Wanted describes the numbers that are rates.
+// Wanted describes the valid numbers.
 func (Rate) Wanted() string {
 	return "a number of requests in a second, or -1 for no limit"
 }

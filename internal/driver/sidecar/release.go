@@ -74,7 +74,7 @@ var (
 		"The snapshot is deleted as soon as it is ready.", "kubernetes-csi/external-snapshotter#1392; C-SNAP-31"}
 )
 
-// Changes are all of them, by program and release.
+// Changes lists all changes, by program and release.
 func Changes() []Change {
 	return []Change{
 		DetachedLast, AttachErrorCode, HonorsReclaimPolicy, ProvisionsAttributes, InfeasibleClaims, ProtectedSnapshots,
@@ -108,7 +108,7 @@ func OfImage(program, tag string) (r Release, known bool) {
 	return r, slices.Contains(all, r)
 }
 
-// Check refuses a release of a program that is not known.
+// Check refuses an unknown release of a program.
 func (r Release) Check(program string) []Mistake {
 	if r == "" || slices.Contains(releases[program], r) {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// ReadSecret is the content of a secret, nothing without a reference.
+// ReadSecret returns the content of a secret, or nothing if there is no reference.
 func ReadSecret(p *kernel.Process, c *component.Component, ref *corev1.SecretReference) (map[string]string, error) {
 	if ref == nil {
 		return nil, nil

@@ -20,14 +20,14 @@ type Sidecar interface {
 	Lock(driver string) string
 	// Start starts the program.
 	Start(*component.World, *wire.Wire, Target) *Program
-	// Mistakes are the flags that cannot be.
+	// Mistakes lists the flags with impossible values.
 	Mistakes() []Mistake
 }
 
 // NodeSidecar is a Sidecar that can run beside the plugins of nodes instead.
 type NodeSidecar interface {
 	Sidecar
-	// OnNodes reports whether it does.
+	// OnNodes reports whether it runs beside the plugins of nodes.
 	OnNodes() bool
 }
 
@@ -54,7 +54,7 @@ type Target struct {
 	Election *Election
 }
 
-// Mistake is a flag with a value that cannot be.
+// Mistake is a flag with an impossible value.
 type Mistake struct{ Field, Found, Want string }
 
 // CheckRetries checks the pauses between retries.

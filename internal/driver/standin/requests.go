@@ -33,7 +33,7 @@ type Request struct {
 	Status int
 	// Lists means that the answer is a list that may be stale.
 	Lists bool
-	// Failed says that the watch interfered.
+	// Failed means that the watch interfered.
 	Failed bool
 }
 
@@ -105,7 +105,7 @@ func (w *Watch) Decide(r Request) (Interference, bool) {
 	return i, true
 }
 
-// Record enters a request that was answered, or was not.
+// Record adds a request, answered or not.
 func (w *Watch) Record(r Request) {
 	w.lock.Lock()
 	defer w.lock.Unlock()

@@ -58,7 +58,7 @@ func (n Node) Within(f func() error) error {
 	return m.Within(f)
 }
 
-// Furnish is Within for preparations before the node's first program.
+// Furnish is like Within, but for preparations before the node's first program.
 func (n Node) Furnish(f func() error) error {
 	m, ok := n.Machine.(isolated)
 	if !ok {

@@ -47,7 +47,7 @@ func TestTheClockMovesAtTheRealPaceWhileWorkIsUnfinished(t *testing.T) {
 		r := newRun(time.Minute, nil)
 		r.Announce("d", "call", "a call")
 		assert.Equal(t, 200*time.Millisecond, r.moveTo(200*time.Millisecond))
-		r.Announce("d", "call", "a call") // the retry is not answered better
+		r.Announce("d", "call", "a call") // the retry gets the same answer
 		assert.Equal(t, 300*time.Millisecond, r.moveTo(500*time.Millisecond))
 		r.Finish("call")
 		assert.Zero(t, r.moveTo(time.Hour))

@@ -38,8 +38,8 @@ type call struct {
 	// requests observes the program's HTTP requests; nil if they are not observed.
 	requests         *standin.Watch
 	stalls           bool // the driver is stopped in it
-	requestsHidden   bool // none of them are watched
-	requestsRecorded int  // the number of them in the trace
+	requestsHidden   bool // no request is watched
+	requestsRecorded int  // how many requests are in the trace
 	before           outcome.Before
 	err              error // of the finished call
 }
@@ -71,7 +71,7 @@ func (c *call) WhileCallerLives(make func() error) error {
 	return err
 }
 
-// faultSite is the call as faults look at it.
+// faultSite describes the call for the selection of faults.
 func (c *call) faultSite() fault.Site {
 	return fault.Site{
 		Method: c.method, Driver: c.site.Driver, Node: c.site.Node, From: c.site.Caller, Volume: contract.VolumeOf(c.request),
@@ -79,7 +79,7 @@ func (c *call) faultSite() fault.Site {
 	}
 }
 
-// send sends the call, with the fault that befalls it.
+// send sends the call, with the fault that applies to it.
 func (c *call) send() error {
 	f := c.wire.Faults.Hit(c.faultSite(), effect.CanAffect)
 	if f == nil {
@@ -117,7 +117,7 @@ func (c *call) TakeTime(send func(*kernel.Process, proto.Message) error) error {
 	return err
 }
 
-// end records once the outcome that the caller received.
+// end records the outcome that the caller received, only once.
 func (c *call) end(err error) {
 	if c.ended {
 		return

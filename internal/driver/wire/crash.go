@@ -12,7 +12,7 @@ import (
 
 // Crasher ends parts of the cluster at calls, and starts them again.
 type Crasher interface {
-	// Kill ends the victim as SIGKILL, or the loss of power, does.
+	// Kill ends the victim like SIGKILL or a loss of power.
 	Kill(fault.Victim, Site) error
 	// Restart starts the victim of a fault again, unless it runs.
 	Restart(*fault.Fault, Site) error

@@ -69,10 +69,11 @@ func (c *call) Make() error {
 // Unanswered reports whether an outcome is no answer of the driver.
 func (c *call) Unanswered(err error) bool { return err == effect.ErrDeadline || NobodyListens(err) }
 
-// Fail records the outcome of a call that was not made.
+// Fail records the error of a call that was not made.
 func (c *call) Fail(err error) { c.end(err) }
 
-// Answered records the outcome of another call, which began at a time of the real clock.
+// Answered records the outcome of another call as the outcome of this one. That call began at a
+// time of the real clock.
 func (c *call) Answered(answer proto.Message, err error, began time.Time) {
 	c.answer = answer
 	c.end(c.receive(answer, err, began))
@@ -102,5 +103,5 @@ func (c *call) StandsStill() (goesOn func()) {
 // waitsForStalled reports whether the driver is stopped in another call.
 func (c *call) waitsForStalled() bool { return !c.stalls && c.wire.stalled[c.site.Driver] > 0 }
 
-// WindsUp says that the program may be busy with the volume for a while.
+// WindsUp records that the program may be busy with the volume for a while.
 func (c *call) WindsUp() { c.wire.windingUp.begin(c) }

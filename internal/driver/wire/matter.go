@@ -69,7 +69,7 @@ func (c *call) touch() {
 	}
 	driver := "driver " + c.site.Driver
 	switch matter := c.matter(); {
-	case len(c.wire.Faults.InForce()) > 0: // which count calls
+	case len(c.wire.Faults.InForce()) > 0: // faults may count calls
 		k.Changes(driver)
 	case matter.Of == "":
 		k.Reads(driver)

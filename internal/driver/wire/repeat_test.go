@@ -58,7 +58,7 @@ func neverWorks(t *testing.T, m machine.Machine) func(context.Context) error {
 	return func(context.Context) error { return status.Error(codes.Internal, "broken") }
 }
 
-func TestARepeatedCallIsHeldAgainstTheFirst(t *testing.T) {
+func TestARepeatedCallIsComparedToTheFirst(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		driver  func(*testing.T, machine.Machine) func(context.Context) error

@@ -24,7 +24,7 @@ func (b *busyFor) Invoke(context.Context, string, any, any, ...grpc.CallOption) 
 	return nil
 }
 
-func TestAProgramThatHasNotEndedACallIsAskedAgainForAWhile(t *testing.T) {
+func TestAnUnfinishedCallIsRepeatedForAWhile(t *testing.T) {
 	soon := &busyFor{times: 2}
 	assert.NoError(t, retryingAborted{soon, time.Now().Add(time.Minute)}.Invoke(t.Context(), "m", nil, nil))
 	assert.Equal(t, 3, soon.asked)

@@ -170,7 +170,7 @@ func unseen(n int, why string) (all []string) {
 
 // Given a finding, then it cites exactly the applicable rules and hazards, with the certainty of a
 // hazard.
-func TestFindingsCiteWhatApplies(t *testing.T) {
+func TestFindingsCiteTheApplicableRules(t *testing.T) {
 	cited := map[string]bool{}
 	for _, c := range citations {
 		t.Run(c.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ type Story struct {
 	objects map[string]map[string]any
 	ended   time.Duration
 	pending []deferred
-	nodeOf  map[string]string // of pods, by the scheduler
+	nodeOf  map[string]string // the node that the scheduler chose, by pod
 }
 
 // turn is a restart, or a loss of power.

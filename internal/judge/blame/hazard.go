@@ -81,7 +81,7 @@ var hazards = []*Hazard{
 	},
 }
 
-// Hazards lists those that befell a run which ended at some time.
+// Hazards lists the hazards that occurred in a run, given its events and the time of its end.
 func Hazards(events []*trace.Event, end time.Duration) []*Hazard {
 	return slices.DeleteFunc(slices.Clone(hazards), func(h *Hazard) bool { return !h.befell(history{events, end}) })
 }

@@ -14,7 +14,7 @@ type Run struct {
 	Belated, OfUser bool
 	// OfDriverAlone: the driver is to blame, whatever other parties do.
 	OfDriverAlone bool
-	// Party is the responsible party without a look at the choices of the run.
+	// Party is the responsible party, determined without the choices of the run.
 	Party verdict.Blame
 }
 

@@ -17,7 +17,7 @@ import (
 // Refusal returns the last call that a driver itself refused and has not performed since; nil if
 // there is none. If an object should have been deleted, only calls that undo something count.
 func Refusal(events []*trace.Event, gone bool) *trace.Event {
-	done := map[string]bool{} // methods that came to a good end later
+	done := map[string]bool{} // methods that succeeded later
 	down := callsWhileDown(events)
 	for _, e := range slices.Backward(events) {
 		switch {

@@ -12,7 +12,7 @@ import (
 // A driver must refuse to attach a volume that is attached elsewhere. A later detachment does not
 // matter, because there may be no further call before a wait is over. It must attach a volume for
 // many nodes, and a volume that was detached. C-ADC-34
-func TestWhoRefusesToAttachAVolumeTwiceDoesNotRefuseForGood(t *testing.T) {
+func TestARefusalToAttachAVolumeTwiceIsNotPermanent(t *testing.T) {
 	attach := func(node, code string, mode csi.VolumeCapability_AccessMode_Mode) *trace.Event {
 		return trace.Entry{Kind: trace.Call, Method: "Controller/ControllerPublishVolume", Code: code, Request: &csi.ControllerPublishVolumeRequest{
 			VolumeId: "v", NodeId: node, VolumeCapability: &csi.VolumeCapability{AccessMode: &csi.VolumeCapability_AccessMode{Mode: mode}},

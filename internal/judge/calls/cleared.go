@@ -39,7 +39,7 @@ func isFault(e *trace.Event) bool {
 	return e.Kind == trace.FaultFired || e.Kind == trace.Call && e.Injected != ""
 }
 
-// succeeds reports whether a later call is the failed one again, answered with OK.
+// succeeds reports whether a later call repeats the failed one and is answered with OK.
 func succeeds(later, failed *trace.Event) bool {
 	return later.Kind == trace.Call && later.Code == "" && later.Response != nil && later.Method == failed.Method &&
 		later.Driver == failed.Driver && later.Node == failed.Node && proto.Equal(later.Request, failed.Request)

@@ -33,7 +33,7 @@ func (v *state) hand() *handed {
 	return v.handed
 }
 
-// created notes a new volume. Each answer of a repeated call is as good.
+// created notes a new volume. After a repeated call, the context of each answer is valid.
 func (w *Watch) created(call *trace.Event, r *csi.CreateVolumeRequest) {
 	answer, ok := call.Response.(*csi.CreateVolumeResponse)
 	if !ok || answer.GetVolume().GetVolumeId() == "" {

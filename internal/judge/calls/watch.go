@@ -72,7 +72,7 @@ func (w *Watch) of(driver, id string) *state {
 	return w.volumes[k]
 }
 
-// set keeps the certainty of a place. It keeps nothing for never.
+// set stores the certainty of a place; never is not stored.
 func set[K comparable](places *map[K]certainty, at K, is certainty) {
 	switch {
 	case is == never:
@@ -117,7 +117,7 @@ func (w *Watch) Began(call *trace.Event) {
 	case *csi.DeleteVolumeRequest:
 		v := w.of(call.Driver, r.GetVolumeId())
 		w.deletedUnused(call, v, r)
-		clear(v.since) // it may be deleted, with any answer
+		clear(v.since) // whatever the answer, it may be deleted
 	}
 }
 

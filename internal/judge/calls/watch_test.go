@@ -85,7 +85,7 @@ func (f *follower) promise(capabilities ...csi.NodeServiceCapability_RPC_Type) {
 }
 
 // The kubelet names the staging path of a raw block volume to a driver that does not stage.
-func TestADriverThatDoesNotStageIsHeldToNoStaging(t *testing.T) {
+func TestADriverThatDoesNotStageNeedsNoStaging(t *testing.T) {
 	f := follow()
 	f.promise()
 	f.publish("")
@@ -171,7 +171,7 @@ func TestAVolumeIsUsedWhereItIsAttached(t *testing.T) {
 	}
 }
 
-func TestTheOrderOfCallsIsFollowedAsFarAsItIsCertain(t *testing.T) {
+func TestTheOrderOfCallsIsCheckedWhereItIsCertain(t *testing.T) {
 	for name, c := range map[string]struct {
 		calls func(*follower)
 		found []string

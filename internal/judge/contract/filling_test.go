@@ -8,7 +8,7 @@ import (
 )
 
 // Other programs may write to the file system of a volume, and a driver may measure later.
-func TestUsageIsSwappedIfBothChangeTheWrongWayAndComeBack(t *testing.T) {
+func TestUsageIsSwappedIfBothValuesChangeTheWrongWayAndReturn(t *testing.T) {
 	const mib = 1 << 20
 	type usage struct{ used, available int64 }
 	for _, c := range []struct {

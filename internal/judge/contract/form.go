@@ -44,7 +44,8 @@ const (
 	unmountsLazily       verdict.Form = "unmounts lazily"
 )
 
-// breaks names the invariants that forms break. All other forms break that of answers.
+// breaks maps forms to the invariants that they break. All other forms break the invariant about
+// answers.
 var breaks = map[verdict.Form]verdict.Key{
 	NotIdempotent:        verdict.Idempotent,
 	NoEffect:             verdict.Effective,

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-func TestTheRulesThatACallKeptAreThoseItWasHeldAgainstAndDidNotBreak(t *testing.T) {
+func TestTheKeptRulesOfACallAreTheCheckedOnesThatItDidNotBreak(t *testing.T) {
 	request := &csi.NodeUnpublishVolumeRequest{VolumeId: "v", TargetPath: "relative"}
 	kept := contract.KeptRules("Node/NodeUnpublishVolume", request, &csi.NodeUnpublishVolumeResponse{}, codes.OK, nil)
 	assert.Contains(t, kept, contract.Kept{Field: "volume_id", Rule: "the CSI spec requires it"})

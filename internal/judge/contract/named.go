@@ -23,7 +23,7 @@ type Named struct {
 // label is a name, or an id, among those of one creating call.
 type label struct{ method, text string }
 
-// Answered takes notice of an OK. CSI "CreateVolume", "CreateSnapshot" and
+// Answered records an answer OK. CSI "CreateVolume", "CreateSnapshot" and
 // "CreateVolumeGroupSnapshot": one name means one object, and each object has its own id.
 func (n *Named) Answered(method string, request, answer proto.Message) []verdict.Verdict {
 	if making, id := undone(request); making != "" {

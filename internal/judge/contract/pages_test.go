@@ -22,7 +22,7 @@ func TestAListHasALastPage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		page  func(n int) *csi.ListVolumesResponse
-		pages int // that are turned; 0: to the last
+		pages int // pages to read; 0: all
 		why   string
 	}{
 		{"a list of 9,000 pages", func(n int) *csi.ListVolumesResponse {

@@ -18,7 +18,7 @@ import (
 type Outcome struct {
 	Err    error // a gRPC status; nil is OK
 	Answer proto.Message
-	// Mounts are the mounts at the paths of a request to a node, a line each.
+	// Mounts are the mounts at the paths of a request to a node, one per line.
 	Mounts []string
 	// Writable means that a volume published as read-only is writable at its target path. Within is
 	// a path at which a container that mounts it read-only can write; empty if there is none.
@@ -33,7 +33,7 @@ type Outcome struct {
 // Listed is a volume that a driver lists.
 type Listed struct {
 	ID    string
-	Nodes string // to which it is published, sorted and separated by blanks
+	Nodes string // nodes to which it is published, sorted and separated by blanks
 	Bytes int64
 }
 
@@ -89,7 +89,7 @@ func lines(volumes []Listed) []string {
 	return all
 }
 
-// changed is "1 mount, then 2", or the lines themselves if there are as many.
+// changed is "1 mount, then 2", or the lines themselves if their number is unchanged.
 func changed(before, after []string, noun string) verdict.Sentence {
 	if len(before) == len(after) {
 		return verdict.Say("%s %s, then %s", verdict.Kept(noun), strings.Join(before, " and "), strings.Join(after, " and "))

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/contract"
 )
 
-func TestARepeatedCallMustChangeNothingAndBeAnsweredTheSame(t *testing.T) {
+func TestARepeatedCallMustChangeNothingAndGetTheSameAnswer(t *testing.T) {
 	volume := func(id string, bytes int64, context map[string]string) proto.Message {
 		return &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: id, CapacityBytes: bytes, VolumeContext: context}}
 	}

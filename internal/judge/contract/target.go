@@ -11,8 +11,8 @@ import (
 )
 
 // CheckTarget checks the target path against the CSI spec after an OK of NodePublishVolume. The
-// driver must place the mounted directory, or the block device, at target_path. is describes the
-// path itself, not the target of a symbolic link.
+// driver must place the mounted directory, or the block device, at target_path. The argument "is"
+// describes the path itself, not the target of a symbolic link.
 func CheckTarget(method string, request *csi.NodePublishVolumeRequest, is fs.FileMode) []verdict.Verdict {
 	var wrong verdict.Form
 	switch {

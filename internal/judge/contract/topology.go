@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-const maxTopologyName = 63 // of prefix, name and value each
+const maxTopologyName = 63 // limit for each of prefix, name and value
 
 var (
 	topologyName   = lazyregexp.New(`^[a-zA-Z0-9]([-_.a-zA-Z0-9]*[a-zA-Z0-9])?$`)

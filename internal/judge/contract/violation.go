@@ -125,7 +125,7 @@ func (f *findings) notNegative(field string, n int64) {
 	f.keep(field, notNegative)
 }
 
-// promised checks that a capability which a message makes use of was declared.
+// promised checks that a capability used by a message was declared.
 func (f *findings) promised(field string, used bool, declared Set, capability string) {
 	switch {
 	case used && declared.lacks(capability):

@@ -32,7 +32,7 @@ type Use struct {
 	// Path is the published directory or device, a node path.
 	Path  string
 	Block bool
-	// Writable says that a container may write.
+	// Writable means that a container may write.
 	Writable bool
 	// ForWriting means that the requests to the driver do not contain read-only in any form either:
 	// access modes, mount options, attachment.
@@ -229,8 +229,8 @@ func (c *Check) write(u Use) {
 }
 
 // refused judges a volume that a container cannot write to. This is expected if no container could
-// write to it before. For a new volume, no container may have been able to write to any other new
-// volume of its driver.
+// write to it before. For a new volume, this is also expected if no container could write to any
+// new volume of the driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
 	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]

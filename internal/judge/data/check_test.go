@@ -128,7 +128,7 @@ func TestWrittenDataIsReadAgain(t *testing.T) {
 }
 
 // A read-only publication of a volume affects only the pod that has requested it.
-func TestAVolumeThatIsAskedForToWriteToItStaysWritable(t *testing.T) {
+func TestAVolumeRequestedForWritingStaysWritable(t *testing.T) {
 	wrote := func(n *node) {
 		n.publish("a", "v", false)
 		n.Check.Start(n.use("a", "v"))
@@ -170,7 +170,7 @@ func TestADriverThatMountsNothingIsNotWrittenTo(t *testing.T) {
 	assert.Empty(t, n.got)
 }
 
-func TestAVolumeWithContentOfItsOwnIsLeftAlone(t *testing.T) {
+func TestAVolumeWithForeignContentIsLeftAlone(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)
 	require.NoError(t, n.WriteFile("/content/v/"+FileName, []byte("somebody else's"), 0o644))
@@ -218,7 +218,7 @@ func TestADeviceIsWrittenAtItsStart(t *testing.T) {
 	assert.Contains(t, n.got[0], "expected generation 2, which pod default/a wrote on node-a, found an empty device")
 }
 
-func TestContentOfAnEarlierRunIsTakenUp(t *testing.T) {
+func TestContentOfAnEarlierRunIsRecognized(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)
 	n.Check.Start(n.use("a", "v"))

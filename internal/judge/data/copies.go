@@ -9,8 +9,8 @@ type Copy struct {
 	From Volume
 }
 
-// origin is the source of a copy: the content of a volume in one of some generations. The zero
-// origin is content that is not known.
+// origin is the source of a copy: a volume, and the generations of its content that the copy may
+// have. The zero origin is unknown content.
 type origin struct {
 	volume         string
 	oldest, newest int
@@ -19,9 +19,9 @@ type origin struct {
 
 func (o origin) isKnown() bool { return o.oldest > 0 }
 
-// attempted records an attempt with its start time, after its end with any result. The copy may
-// have the source's content. If the source was written meanwhile, it is unknown which of the
-// contents the copy has.
+// attempted records an attempt and its start time, after the attempt has ended with any result. The
+// copy may have the source's content. If the source was written meanwhile, the copy may have the
+// content before or after the write.
 func (c *Check) attempted(copied Copy, began time.Duration) {
 	now := c.contentOf(copied.From)
 	if r, _ := c.written[copied.From].Find(""); r.since > began {

@@ -54,7 +54,7 @@ type kept struct {
 }
 
 // Began prepares a volume that is about to be copied for the first time, if a pod has it. It does
-// so only once: a later copy may be one of earlier content.
+// so only once: a later copy may contain earlier content.
 func (c *Check) Began(call *trace.Event) {
 	for _, copied := range copiesOf(call) {
 		v := copied.From

@@ -1,6 +1,6 @@
 package data
 
-// Replica is the known state of a volume that is replicated between this check's cluster and
+// replica is the known state of a volume that is replicated between this check's cluster and
 // another one.
 type replica struct {
 	demoted  uint64 // time of its last demotion; 0 while it is primary

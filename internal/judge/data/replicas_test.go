@@ -69,7 +69,7 @@ func TestAPromotedCopyHasTheDataOfTheOtherSide(t *testing.T) {
 }
 
 // The side that was last primary keeps its content, whatever the other side has.
-func TestAVolumeThatWasPrimaryHereLastStaysAsItIs(t *testing.T) {
+func TestAVolumeThatWasPrimaryHereLastKeepsItsContent(t *testing.T) {
 	for name, do := range map[string]func(*pair){
 		"it was never demoted": func(*pair) {},
 		"it was demoted, and promoted again": func(p *pair) {

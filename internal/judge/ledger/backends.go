@@ -35,7 +35,7 @@ func (a *accountant) attachments() {
 	}
 }
 
-// handleOf is the handle of a PersistentVolume that is there or was.
+// handleOf is the handle of a PersistentVolume that exists or existed.
 func (a *accountant) handleOf(name string) string {
 	if pv, ok := store.Get[*corev1.PersistentVolume](a.Store, store.Key{Name: name}); ok && pv.Spec.CSI != nil {
 		return pv.Spec.CSI.VolumeHandle

@@ -72,12 +72,12 @@ func (h *History) Snapshot(e *Entry, driver, id string) {
 	}
 }
 
-// GroupSnapshot blames for a group of snapshots that a backend has.
+// GroupSnapshot assigns the blame for a group of snapshots that a backend has.
 func (h *History) GroupSnapshot(e *Entry, driver, id string) {
 	h.created(e, "CreateVolumeGroupSnapshot", driver, "csi-snapshotter", "group_snapshot_id", id, "")
 }
 
-// groupOf is the group with which a snapshot was made, empty for none.
+// groupOf is the group with which a snapshot was made; empty if there is none.
 func (h *History) groupOf(driver, snapshot string) string {
 	for _, call := range h.calls {
 		answer, ok := call.Response.(*csi.CreateVolumeGroupSnapshotResponse)
@@ -93,8 +93,8 @@ func (h *History) groupOf(driver, snapshot string) string {
 	return ""
 }
 
-// created looks for the call that answered the id. A lost answer names none; then the call counts
-// as one without an answer.
+// created looks for the call that answered the id. If no answer has the id, it looks for a failed
+// call, because the answer may have been lost.
 func (h *History) created(e *Entry, make, driver, sidecar string, field protoreflect.Name, id, name string) {
 	answered := h.Creation(driver, make, id) != nil
 	h.ofController(e, make, driver, sidecar, func(call *trace.Event) bool {
@@ -128,12 +128,12 @@ func (h *History) Creation(driver, make, id string) *trace.Event {
 	return nil
 }
 
-// Attachment blames for a volume that a backend has attached to a node.
+// Attachment assigns the blame for a volume that a backend has attached to a node.
 func (h *History) Attachment(e *Entry, driver, id, nodeID string) {
 	h.ofController(e, "ControllerPublishVolume", driver, "csi-attacher", attaches(id, nodeID))
 }
 
-// VolumeAttachment blames for an object that no pod needs any more.
+// VolumeAttachment assigns the blame for an object that no pod needs any more.
 func (h *History) VolumeAttachment(e *Entry, driver, id, nodeID string) {
 	for _, added := range h.adds {
 		if added.Name == e.Name {

@@ -217,8 +217,8 @@ func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
 // Makes reports whether a call creates something instead of removing it.
 func Makes(call *trace.Event) bool { return Undo(call.Method) != "" }
 
-// Undo returns the call that undoes a call, as DeleteVolume for Controller/CreateVolume; empty if
-// none does.
+// Undo returns the call that undoes another one, such as DeleteVolume for Controller/CreateVolume;
+// empty if there is none.
 func Undo(method string) string { return undoes[method[strings.LastIndexByte(method, '/')+1:]] }
 
 // IDOf is the id of the volume that was created under a name; empty if there is none.

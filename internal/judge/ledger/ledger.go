@@ -44,7 +44,7 @@ type Cluster struct {
 type Node struct {
 	Name    string
 	Machine machine.Machine
-	Kubelet bool // one runs there
+	Kubelet bool // a kubelet runs there
 }
 
 // Look searches, at this point, for leftovers: mounts, directories and processes on nodes, loop
@@ -96,7 +96,7 @@ type accountant struct {
 	found   Ledger
 }
 
-// add enters an entry where it belongs.
+// add adds an entry to the list in which it belongs.
 func (a *accountant) add(e Entry) {
 	e.Name, e.Detail = a.Renamed(e.Name), a.Renamed(e.Detail)
 	if e.Litter != "" {

@@ -91,8 +91,8 @@ func (w *litterWalk) walk(dir string) {
 	}
 }
 
-// leaves enters the files, staging and target directories below the leftover name. It reports
-// whether there was any, or a mount.
+// leaves enters the files, staging and target directories below the leftover directory called name.
+// It reports whether it found a leftover or a mount.
 func (w *litterWalk) leaves(name string) bool {
 	info, err := w.node.Machine.Lstat(name)
 	if err != nil || w.mounted[name] {

@@ -93,7 +93,8 @@ func thing(make string, call *trace.Event) string {
 	return make + " " + cmp.Or(createdID(call), text(call.Request, "volume_id"), text(call.Request, "snapshot_id"), text(call.Request, "group_snapshot_id"))
 }
 
-// weigh compares how much of a kind a program holds now, without any volume, to the time before.
+// weigh compares how much of a kind a program holds after this life of a volume to the end of the
+// previous life.
 func (w *Watch) weigh(l *growth, p Program, kind Kind, now int, call *trace.Event) {
 	h := holding{p.Process, kind}
 	r := l.held[h]
@@ -121,8 +122,8 @@ func (h holding) now() []string {
 	return unreaped
 }
 
-// keepsMoreThan reports whether the program still holds that many after it had time to release
-// them.
+// keepsMoreThan reports whether the program still holds more than a number of things after it had
+// time to release them.
 func (h holding) keepsMoreThan(few int) bool {
 	for end := time.Now().Add(holdPatience); time.Now().Before(end); time.Sleep(holdPatience / 100) {
 		if len(h.now()) <= few {

@@ -62,7 +62,7 @@ type underWay struct {
 	deadline time.Duration
 }
 
-// NewUnmounts has looked at nothing yet.
+// NewUnmounts returns Unmounts without any observations.
 func NewUnmounts() *Unmounts { return &Unmounts{machines: map[string]*mounted{}} }
 
 func (u *Unmounts) on(machine string) *mounted {
@@ -157,7 +157,8 @@ func (u *Unmounts) Started(machine, driver string, now View) (found []Unmount) {
 	return found
 }
 
-// keep keeps the view. If there are several mounts at a path, all but one can be on top of another.
+// keep stores the current mounts. Of several mounts at a path, all but the lowest can be on top of
+// another one.
 func (m *mounted) keep(now View) {
 	m.seen = now
 	if len(m.laid) == 0 {

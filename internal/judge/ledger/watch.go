@@ -109,7 +109,7 @@ func (w *Watch) sawAlready(m machine.Machine, table []machine.Mount) bool {
 	return again && isSame(table, before)
 }
 
-// isSame reports whether two slices are one.
+// isSame reports whether two slices share their memory.
 func isSame[T any](a, b []T) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // The scopes of sightings.
@@ -120,8 +120,8 @@ func straysOf(m machine.Machine) string { return "processes of " + m.Name() }
 
 func strayKey(pid int) string { return strconv.Itoa(pid) }
 
-// mountKeys distinguish the mounts of a table, even two mounts on one target. The root of a mount
-// does not count, because it is renamed when it is removed.
+// mountKeys returns keys that distinguish the mounts of a table, even two mounts on one target. The
+// root of a mount does not count, because it is renamed when it is removed.
 func mountKeys(table []machine.Mount) []string {
 	keys, count := make([]string, len(table)), map[string]int{}
 	for i, m := range table {

@@ -146,7 +146,8 @@ func (j *Judge) checkGroup(c Call) []verdict.Verdict {
 	return j.Seen(c, found, "the published directory belongs to volume_mount_group")
 }
 
-// Seen records that a rule was kept that only the machine shows, if there is no breach.
+// Seen records the breaches of a rule that only the machine shows. If there are none, it records
+// that the rule was kept.
 func (j *Judge) Seen(c Call, found []verdict.Verdict, rule string) []verdict.Verdict {
 	if len(found) == 0 && j.trace.WantsStates() {
 		j.trace.AddState(trace.Entry{Kind: trace.Kept, Detail: trace.Seen{Call: c.Event().Seq, Rule: rule}})
@@ -184,7 +185,7 @@ func (j *Judge) checkUndone(c Call) []verdict.Verdict {
 	return slices.DeleteFunc(found, func(v verdict.Verdict) bool { return j.has(v) })
 }
 
-// leftAt returns the file because of which the kubelet cannot remove the path at which a volume was
+// leftAt returns the file that keeps the kubelet from removing the path at which a volume was
 // published: the path itself, or the first file in its directory. An empty directory is no
 // obstacle.
 func leftAt(c Call, place string) string {

@@ -45,7 +45,7 @@ func (a *Archives) Began(call *trace.Event) {
 	}
 }
 
-// tokens returns the id and the name of a snapshot, as far as they are long enough.
+// tokens returns the id and the name of a snapshot, without those that are too short.
 func (a *Archives) tokens(call *trace.Event, id string) []string {
 	tokens := []string{id}
 	for _, e := range a.Trace.Events() {

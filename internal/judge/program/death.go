@@ -9,7 +9,7 @@ import (
 
 // Death is the unexpected end of a driver's program.
 type Death struct {
-	// Text names the program that ended, and its end, in one line. It begins with Of, the plugin.
+	// Text describes the end of the program in one line. It begins with Of, the plugin.
 	Text, Of string
 	// Call is the call in progress at its end; nil for none.
 	Call *trace.Event
@@ -31,7 +31,7 @@ func Died(d Death) verdict.Verdict {
 }
 
 // words are the text with the parts of one run marked: the driver and its node. The name of a
-// controller plugin says that it is one.
+// controller plugin shows that it is a controller plugin.
 func (d Death) words() verdict.Sentence {
 	rest, of := strings.CutPrefix(d.Text, d.Of)
 	if !of {

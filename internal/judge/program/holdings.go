@@ -82,7 +82,7 @@ type page interface {
 	GetNextToken() string
 }
 
-// pages asks for page after page.
+// pages requests one page after another.
 func pages[P page](next func(token string) (P, error)) error {
 	var turned contract.Pages
 	for token := ""; ; {

@@ -47,6 +47,6 @@ func (r *Run) hasObjects(driver string) bool {
 // Program is the program of a driver's plugin.
 type Program struct {
 	Plugin, Driver, Node string
-	// Ran are all its instances.
+	// Ran are all instances of the program.
 	Ran []*machine.Process
 }

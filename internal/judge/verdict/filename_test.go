@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-func TestDefectsThatAreNamedAlikeHaveFilesOfTheirOwn(t *testing.T) {
+func TestDefectsWithSimilarNamesHaveSeparateFiles(t *testing.T) {
 	assert.Equal(t, "createvolume-is-not-idempotent-volume-then-8618ff", verdict.FileName("CreateVolume is not idempotent: volume … then …"))
 	assert.Equal(t, "createvolume-is-not-idempotent-volume-then-753a93", verdict.FileName("CreateVolume is not idempotent: volume …, then …"))
 	long := "NodeUnpublishVolume fails for good: Internal: the target path is mounted "

@@ -75,7 +75,7 @@ func (p *player) runs(l life) bool {
 func (p *player) await(text string, all []life, is func(life) bool) error {
 	left := all
 	err := p.WaitFor(fmt.Sprintf(text, len(all), len(all)), p.Plan.Limit, func() bool {
-		for len(left) > 0 && is(left[0]) { // later ones are checked after it
+		for len(left) > 0 && is(left[0]) { // the first life that is not ready ends the loop
 			left = left[1:]
 		}
 		return len(left) == 0

@@ -68,7 +68,7 @@ func TestASummaryShowsTextOfADriverAsItStands(t *testing.T) {
 	assert.Contains(t, got, "|  | **a\\|b \\| c \\| \\`x\\` &lt;img src=x&gt; \\[l\\](http://h) &#64;team \\*\\*b\\*\\* &amp;amp;** | 0 |\n")
 }
 
-func TestASummarySaysWhatItLeavesOut(t *testing.T) {
+func TestASummaryNamesTheOmittedParts(t *testing.T) {
 	got := markdown(t, index.Page{Findings: make([]index.Finding, 53)})
 	assert.Equal(t, 50, strings.Count(got, "|  | **** | 0 |"))
 	assert.Contains(t, got, "\n3 findings more.\n")

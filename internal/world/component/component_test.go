@@ -135,7 +135,7 @@ func TestARepeatedEventIsCountedUp(t *testing.T) {
 }
 
 // The name of an Event is the name of the object and a number, if that is a valid name.
-func TestAnEventHasAValidNameWhateverItsObjectIsCalled(t *testing.T) {
+func TestAnEventHasAValidNameForAnyObjectName(t *testing.T) {
 	names := func() (names []string) {
 		w := newWorld(t, nil)
 		c := w.Start("kubelet", "node-a")

@@ -85,7 +85,7 @@ func TestEventsAreSentOneAfterTheOther(t *testing.T) {
 }
 
 // C-LIB-7: csi-provisioner's client for CSIStorageCapacities has a separate limit.
-func TestCapacitiesHaveAClientOfTheirOwn(t *testing.T) {
+func TestCapacitiesHaveASeparateClient(t *testing.T) {
 	c := aLimitedComponent(t, -1, 0)
 	c.LimitRequests(component.Capacities, 1, 5)
 	var others, ended time.Duration

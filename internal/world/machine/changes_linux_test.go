@@ -50,7 +50,7 @@ func files(t *testing.T, m machine.Machine) (all string) {
 	return strings.TrimSpace(all)
 }
 
-func TestAProgramThatIsKilledAfterSoManyChangesHasMadeThemAndNoMore(t *testing.T) {
+func TestAProgramKilledAfterSomeChangesHasMadeExactlyThem(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		const script = `mkdir made; echo old >state; echo new >state; cat state >/dev/null; echo more >>state; mv -T state made/state; rm -r made`
 		for after, want := range []string{

@@ -15,7 +15,7 @@ import (
 // processes is a script that prints the command lines of all visible processes, by their numbers.
 const processes = `for p in /proc/[0-9]*; do read -r line <$p/comm && echo ${p#/proc/} $line; done`
 
-func TestAContainerIsProcessOneOfItsOwn(t *testing.T) {
+func TestAContainerHasASeparateProcessOne(t *testing.T) {
 	m, dir := ownProcesses(t), image(t)
 	neighbour, err := m.Start(inRoot(machine.Root{Dir: dir}, "while :; do :; done"))
 	require.NoError(t, err)

@@ -97,7 +97,7 @@ func TestTheMountsOfARestartedContainerPropagateAsBefore(t *testing.T) {
 // Given a container with volumes below the kubelet's directory, when it mounts there, then the
 // mount propagates to the node if the volume is shared. When the node mounts there, the container
 // sees the mount unless the volume is private.
-func TestVolumesOfAContainerHavePropagationsOfTheirOwn(t *testing.T) {
+func TestVolumesOfAContainerHaveSeparatePropagations(t *testing.T) {
 	needRoot(t)
 	const dir, kept = machine.KubeletDir + "/v", "/csi-data-dir/kept"
 	for name, c := range map[string]struct {

@@ -90,7 +90,7 @@ func doesTheDutiesOfProcessOne(t *testing.T, m *machine.Disk) {
 
 // Process 1 is a separate small program, so that the machine's programs find no part of csisim in
 // it.
-func TestProcessOneIsASmallProgramOfItsOwn(t *testing.T) {
+func TestProcessOneIsASmallSeparateProgram(t *testing.T) {
 	m := ownProcesses(t)
 	if len(machine.FirstPrograms()) == 1 {
 		t.Skip("its code is not known for this processor, or files in memory are not executed here")

@@ -49,7 +49,7 @@ func inRoot(root machine.Root, script string) machine.Command {
 
 // A program with its own root has access only to that root, the kernel's files and its volumes. Its
 // writes are discarded when it ends.
-func TestAProgramHasARootOfItsOwn(t *testing.T) {
+func TestAProgramHasASeparateRoot(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)
 	defer m.Close()

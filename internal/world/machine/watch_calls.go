@@ -5,8 +5,8 @@ import "syscall"
 // Interference selects system calls of a program and their fate. The zero value only observes.
 type Interference struct {
 	At Point
-	// Fails is the error of the calls, and Times their number; 0 means all. If there is no error,
-	// the program is stopped at the first.
+	// Fails is the error of the calls, and Times their number; 0 means all. Without an error, the
+	// program is stopped at the first call.
 	Fails syscall.Errno
 	Times int
 	// Broken are mounted file systems that fail. The zero value is none.

@@ -72,7 +72,7 @@ func TestVolumesOfAllMigratedPluginsAreCSIVolumes(t *testing.T) {
 	}
 }
 
-func TestOtherVolumesStayAsTheyAre(t *testing.T) {
+func TestOtherVolumesAreNotChanged(t *testing.T) {
 	pv := volume(corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "h"}})
 	same, err := migration.PV(pv)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestOtherVolumesStayAsTheyAre(t *testing.T) {
 }
 
 // C-MIG-6, C-MIG-11
-func TestVolumesThatAPodDescribesGetANameOfTheirOwn(t *testing.T) {
+func TestVolumesThatAPodDescribesGetAUniqueName(t *testing.T) {
 	pv, ok, err := migration.Inline(&corev1.Volume{Name: "data", VolumeSource: corev1.VolumeSource{
 		Cinder: &corev1.CinderVolumeSource{VolumeID: "disk-1"}}}, "default")
 	require.NoError(t, err)

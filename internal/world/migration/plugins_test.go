@@ -58,7 +58,7 @@ func TestUnmigratedPluginsHaveNoCSIVolume(t *testing.T) {
 	}
 }
 
-func TestPluginsThatThereAreNoneOf(t *testing.T) {
+func TestUnknownPluginsAreReported(t *testing.T) {
 	assert.NoError(t, migration.Plugins{cinder: migration.Enabled}.Validate())
 	assert.ErrorContains(t, migration.Plugins{"kubernetes.io/rbd": migration.Enabled}.Validate(), `there is no in-tree plugin "kubernetes.io/rbd"`)
 	assert.ErrorContains(t, migration.Plugins{cinder: "on"}.Validate(), "there are disabled, enabled and complete")
@@ -103,7 +103,7 @@ func TestTheCSINodeListsMigratedPlugins(t *testing.T) {
 }
 
 // C-MIG-3
-func TestNamesOnANodeAreComparedAsTheyStand(t *testing.T) {
+func TestNamesOnANodeAreComparedUnchanged(t *testing.T) {
 	n := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{"storage.alpha.kubernetes.io/migrated-plugins": ebs + ", " + cinder}}}
 	assert.True(t, migration.OnNode(n)[ebs])
 	assert.False(t, migration.OnNode(n)[cinder], "there is a space before it")

@@ -55,7 +55,7 @@ func playDials() {
 // Given servers on loopback of the machine. When a program runs again in a separate network, then
 // it reaches exactly the servers that it names, and can itself listen on the address without a
 // listener.
-func TestANetworkOfItsOwnLeadsToWhatIsNamed(t *testing.T) {
+func TestASeparateNetworkLeadsToTheNamedAddresses(t *testing.T) {
 	users(t, func(t *testing.T, nobody bool) {
 		free, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)

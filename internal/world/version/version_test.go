@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-func TestKnownVersionsAreReadAsTheyAreWritten(t *testing.T) {
+func TestKnownVersionsAreReadUnchanged(t *testing.T) {
 	for _, v := range version.All() {
 		read, err := version.Parse(v.String())
 		require.NoError(t, err)

@@ -109,7 +109,7 @@ func TestMultiAttachIsDecidedByThePVsModes(t *testing.T) { // C-ADC-31
 	assert.False(t, volume.MultiAttachAllowed(pv(rwop)))
 }
 
-func TestOnlyACSIDriverThatSaysSoIsNotAttached(t *testing.T) { // C-GEN-11
+func TestADriverAttachesUnlessItsCSIDriverDeniesIt(t *testing.T) { // C-GEN-11
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	s := kind.NewStore(store.Options{Now: k.Now})

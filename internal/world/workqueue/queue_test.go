@@ -77,7 +77,7 @@ func TestOfSeveralDelaysOfAKeyTheEarliestCounts(t *testing.T) {
 	assert.Equal(t, []string{"2s a"}, d.log)
 }
 
-func TestAHandlerCanAskForARestOfItsOwn(t *testing.T) { // C-RES-21
+func TestAHandlerCanSetItsOwnRetryDelay(t *testing.T) { // C-RES-21
 	answers := []error{errors.New("not yet"), workqueue.Rest{Why: "refused", For: 5 * time.Second}, errors.New("not yet"), nil}
 	d := newDesk(t, workqueue.Options{Workers: 1, FirstDelay: time.Second, MaxDelay: time.Minute}, func(*kernel.Process, string) error {
 		err := answers[0]

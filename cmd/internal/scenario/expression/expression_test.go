@@ -93,7 +93,7 @@ func TestAnUnknownResourceIsAnErrorOfTheEvaluation(t *testing.T) {
 
 // The cost of an expression is counted, so that its evaluation stops after the same number of steps
 // on every machine.
-func TestAnExpressionEndsAfterSoManySteps(t *testing.T) {
+func TestTheStepsOfAnExpressionAreLimited(t *testing.T) {
 	for text, want := range map[string]string{
 		"lists.range(500).all(i, lists.range(500).all(j, i + j >= 0))":                                  "",
 		"lists.range(10000).all(i, lists.range(10000).all(j, lists.range(100).all(k, i + j + k >= 0)))": "it looks at more than 2000000 items, so it is given up",

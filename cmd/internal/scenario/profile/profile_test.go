@@ -90,7 +90,7 @@ func TestMistakesInAProfileAreReported(t *testing.T) {
 	}
 }
 
-func TestWhatIsLoaded(t *testing.T) {
+func TestTheLoadedProfile(t *testing.T) {
 	dir := t.TempDir()
 	text := "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: own}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "own.yaml"), []byte(text), 0o600))

@@ -204,7 +204,7 @@ expect:
 	assert.Empty(t, failures(result))
 }
 
-func TestADriverHearsWhatTheNFSServerRejects(t *testing.T) {
+func TestADriverGetsTheRefusalsOfTheNFSServer(t *testing.T) {
 	result := runTiny(t, nfsServer, "nfs", "nfs.example.com:/import", `
 - wait: {call: NodePublishVolume, code: Internal}
 - delete: {pod: web}

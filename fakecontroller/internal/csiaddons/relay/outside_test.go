@@ -232,7 +232,7 @@ func TestProgramsReachEachOtherByGRPC(t *testing.T) {
 
 // A-SRV-2, A-POOL-2: callers without a valid token are rejected, and a dropped connection is
 // dialled again.
-func TestWhoeverHasNoGoodTokenIsNotServed(t *testing.T) {
+func TestRequestsWithoutAGoodTokenAreRefused(t *testing.T) {
 	net := &loopback{token: "bad", at: map[int]string{}}
 	live(t, &asked{}, net, func(n *relay.Network, p *kernel.Process) {
 		ask := func(secured bool) error {

@@ -178,7 +178,7 @@ func TestANodeMountsAgainAfterALossOfPower(t *testing.T) {
 	assert.Equal(t, "exit status 0", exit, output)
 }
 
-func TestAMachineWithoutMountsOfItsOwnIsRefused(t *testing.T) {
+func TestAMachineWithoutSeparateMountsIsRefused(t *testing.T) {
 	server := nfs.New(nfs.Options{Server: "nfs.example.com", Exports: []string{"/export"}})
 	require.NoError(t, server.Start(t.TempDir()))
 	disk, err := machine.NewDisk("node-a", t.TempDir())

@@ -23,7 +23,7 @@ type answer struct {
 	body   any
 }
 
-// fault is an answer that is an error.
+// fault is an error answer.
 type fault struct {
 	status  int
 	message string

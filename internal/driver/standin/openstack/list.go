@@ -16,7 +16,7 @@ func fits(query url.Values, name, value string) bool {
 	return !query.Has(name) || query.Get(name) == "" || query.Get(name) == value
 }
 
-// page returns the requested part of a list: so many after the marker.
+// page returns the requested part of a list: at most the limit, after the marker.
 func (c *Cloud) page(request *http.Request, name string, all []view) (answer, error) {
 	query := request.URL.Query()
 	if marker := query.Get("marker"); marker != "" {

@@ -120,8 +120,8 @@ func makeDev() error {
 	return err
 }
 
-// copyDevices creates the entries of the host's /dev in the node's own. It skips names that the
-// cloud uses, and terminals, which are many.
+// copyDevices copies the entries of the host's /dev to the node's /dev. It skips names that the
+// cloud uses, and the many terminals.
 func copyDevices() error {
 	entries, err := os.ReadDir("/dev")
 	if err != nil {

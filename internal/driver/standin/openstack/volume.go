@@ -39,8 +39,8 @@ type transition struct {
 	end   func() error
 }
 
-// then ends a state that a request began when it has been read often enough. If the transition has
-// to fail, it ends in an error state.
+// then ends the state that a request began, once clients have read it often enough. If the
+// transition has to fail, the result is an error state.
 func (c *Cloud) then(pending **transition, operation string, end, fail func() error) {
 	if _, failing := c.fails(operation); failing {
 		end = fail

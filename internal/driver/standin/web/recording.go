@@ -63,7 +63,7 @@ func readRecording(file string) (recording, error) {
 	return r, nil
 }
 
-// answer is the next one of a method and a path. The last one repeats.
+// answer returns the next answer for a method and a path. The last answer is repeated.
 func (r recording) answer(method, path string) answer {
 	key := method + " " + path
 	answers := r[key]

@@ -95,7 +95,7 @@ func TestRoutesAndRecordedRequestsAreAnsweredAsDeclared(t *testing.T) {
 	}
 }
 
-// After a failure its answer is true: an object that is not found was deleted, and an object that
+// The failed answer is true afterwards: an object that is not found was deleted, and an object that
 // conflicts exists.
 func TestAWatchFailsARequest(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -163,7 +163,7 @@ func TestASlowRequestIsAnsweredAtTheEndOfTheWatch(t *testing.T) {
 	assert.Contains(t, <-answered, "201")
 }
 
-func TestAScenarioHasOperationsFail(t *testing.T) {
+func TestAScenarioMakesOperationsFail(t *testing.T) {
 	s := started(t, volumes)
 	assert.Contains(t, s.Operations(), "GET /volumes/*")
 	require.NoError(t, s.Fail(standin.Failure{Operation: "GET /volumes/*", Times: 1, Message: "out of order"}))

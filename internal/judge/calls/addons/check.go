@@ -24,7 +24,7 @@ type Check struct {
 	Cluster string
 
 	replicas map[Volume]role
-	forced   map[Volume]bool // promoted by force perhaps: the answer is not known
+	forced   map[Volume]bool // perhaps promoted by force: the answer is unknown
 	groups   map[Volume][]string
 	fenced   map[string]ranges
 	clients  map[client]ranges

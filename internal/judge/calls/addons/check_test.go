@@ -71,7 +71,7 @@ func cidrs(all ...string) (list []*fence.CIDR) {
 	return list
 }
 
-// fenced fences the node's address in a range, or another one.
+// fenced gives the check the node's address, and fences a range.
 func fenced(c *Check, cidr string) {
 	ended(c, &fence.GetFenceClientsRequest{}, &fence.GetFenceClientsResponse{Clients: []*fence.ClientDetails{{Id: "a", Addresses: cidrs("10.0.0.1/32")}}})
 	ended(c, &fence.FenceClusterNetworkRequest{Cidrs: cidrs(cidr)}, &fence.FenceClusterNetworkResponse{})

@@ -11,8 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// needed are the capabilities by the call that they promise. Drivers may do without
-// GetVolumeReplicationInfo.
+// needed maps each call to the capability that promises it. GetVolumeReplicationInfo is optional.
 var needed = map[string]string{
 	"ControllerReclaimSpace":        "reclaim_space.OFFLINE",
 	"NodeReclaimSpace":              "reclaim_space.ONLINE",

@@ -44,7 +44,7 @@ var ways = []way{
 	{"load a BPF program", loadProgram},
 	{"count events of the machine", countEvents},
 	{"send a SysRq", commandKernel},
-	{"set the helper of devices", setHelper},
+	{"set the program for device events", setHelper},
 	{"register a format of programs", registerFormat},
 	{"add swap", swap},
 	{"restart the machine", restart},
