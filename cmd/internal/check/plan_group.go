@@ -1,6 +1,10 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/csisim/csisim/internal/driver/sidecar"
+)
 
 // groupLabels are the labels of claims for volumes that are snapshotted together.
 const groupLabels = "{app: database}"
@@ -58,9 +62,12 @@ var groupCalls = []string{"CreateVolumeGroupSnapshot", "DeleteVolumeGroupSnapsho
 
 // needsGroups returns the reason why the driver cannot take group snapshots; empty if it can.
 func (p *plan) needsGroups() string {
+	release := p.facts.subject.Driver.Sidecars.Snapshotter.Version
 	switch {
 	case !p.facts.caps.Plugin.Has("GROUP_CONTROLLER_SERVICE"):
 		return "the plugin lacks GROUP_CONTROLLER_SERVICE"
+	case !release.Has(sidecar.MakesGroups): // it does not request the capabilities below
+		return "csi-snapshotter " + string(release) + " does not create and delete group snapshots"
 	case !p.facts.GroupSnapshots():
 		return "the group controller service lacks CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT"
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/csisim/csisim/cmd/internal/check"
 	"github.com/csisim/csisim/drivers/mock"
+	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
 // Drivers with few capabilities: clones without snapshots, growth on the node only, no lists.
@@ -32,6 +33,22 @@ func TestASoundDriverPassesWithLess(t *testing.T) {
 				assert.True(t, o.Passed(), "%s: %s", o.Name(), o.NotTried)
 			}
 		})
+	}
+}
+
+// A release of csi-snapshotter without groups is the reason why their trials are not offered.
+func TestAnOldSnapshotterHasNoTrialsOfGroups(t *testing.T) {
+	for release, why := range map[sidecar.Release]string{
+		"6.3": "csi-snapshotter 6.3 does not create and delete group snapshots", "7.0": "", "": "",
+	} {
+		subject := mocked(grouping)
+		subject.Driver.Sidecars.Snapshotter.Version = release
+		_, trials := planned(t, subject, check.RunOptions{})
+		for _, trial := range trials {
+			if trial.Group == "group" {
+				assert.Equal(t, why, trial.NotOffered, "%s with %s", trial.Name(), release)
+			}
+		}
 	}
 }
 

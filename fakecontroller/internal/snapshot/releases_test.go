@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	tc "github.com/csisim/csisim/fakecontroller/internal/testcluster"
 	"github.com/csisim/csisim/internal/driver/sidecar"
 	"github.com/csisim/csisim/internal/world/kernel"
+	"github.com/csisim/csisim/internal/world/trace"
 )
 
 // Given a driver that completes a snapshot after several calls, when csi-snapshotter is older than
@@ -77,5 +79,22 @@ func TestOldReleasesDeleteTheMembersOfAGroup(t *testing.T) {
 		w.Run(time.Minute)
 		assert.Len(t, w.Calls(deleteGroup), 1, release)
 		assert.Equal(t, members, len(w.Calls(deleteSnapshot)) > 0, release)
+	}
+}
+
+// Given a driver with groups, when csi-snapshotter is older than 7.0, then it makes snapshots, but
+// no groups, and the trace says so. C-GSNAP-5, kubernetes-csi/external-snapshotter#882
+func TestOldReleasesMakeNoGroups(t *testing.T) {
+	for release, makes := range map[sidecar.Release]bool{"6.2": false, "6.3": false, "7.0": true, "": true} {
+		w := groupWorld(t, kernel.Calm{}, mock.Options{}).with(release)
+		w.class("single", nil)
+		w.snapshot("hourly", "single")
+		w.group("daily", "fast")
+		w.Run(time.Minute)
+		assert.NotEmpty(t, w.Calls(createSnapshot), release)
+		assert.Equal(t, makes, len(w.Calls(createGroup)) > 0, release)
+		says := "csi-snapshotter " + string(release) + " does not create and delete group snapshots: releases since 7.0 do"
+		noted := slices.ContainsFunc(w.Trace.Events(), func(e *trace.Event) bool { return e.Message == says })
+		assert.Equal(t, !makes, noted, release)
 	}
 }

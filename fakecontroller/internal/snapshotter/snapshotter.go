@@ -62,7 +62,7 @@ type run struct {
 	life   *sidecar.Life
 	driver string // as the plugin calls itself
 
-	groups bool // it serves the GroupController
+	groups bool // it serves the GroupController, and this release makes groups
 
 	contents      *contents[content]
 	groupContents *contents[groupContent]
@@ -85,9 +85,12 @@ func Start(w *component.World, wire *wire.Wire, opts Options) *sidecar.Program {
 // C-SNAP-30
 func (r *run) main(p *kernel.Process) {
 	d := r.life.Connect(p, r.wire, r.site(), sidecar.Patience{Probe: r.opts.Timeout, Answer: r.opts.Timeout})
-	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE")
+	r.driver, r.groups = d.Name, d.Serves("GROUP_CONTROLLER_SERVICE") && r.opts.Version.Has(sidecar.MakesGroups)
 	if !d.Can("CREATE_DELETE_SNAPSHOT") {
 		return
+	}
+	if !r.opts.Version.Has(sidecar.MakesGroups) && d.Serves("GROUP_CONTROLLER_SERVICE") {
+		r.Trace.Note("", "csi-snapshotter %s does not create and delete group snapshots: releases since 7.0 do", r.opts.Version)
 	}
 	r.meetGroups(p)
 	r.life.Lead(p, r.opts.Lock(r.driver))
@@ -95,7 +98,9 @@ func (r *run) main(p *kernel.Process) {
 	r.contents.start("contents", retrying)
 	r.groupContents.start("group contents", retrying)
 	r.resyncer = r.Go("resync", r.resync)
-	r.Go("groups", r.informGroups)
+	if r.opts.Version.Has(sidecar.MakesGroups) {
+		r.Go("groups", r.informGroups)
+	}
 	r.inform(p)
 }
 

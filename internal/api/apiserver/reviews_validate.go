@@ -20,7 +20,7 @@ func invalidReview(kind string, mistakes ...field.ErrorList) error {
 	return apierrors.NewInvalid(authorizationv1.SchemeGroupVersion.WithKind(kind).GroupKind(), "", all)
 }
 
-// validateAsked requires that exactly one kind of permission is asked for.
+// validateAsked requires exactly one kind of permission.
 // [pkg/apis/authorization/validation]
 func validateAsked(r *authorizationv1.ResourceAttributes, n *authorizationv1.NonResourceAttributes) field.ErrorList {
 	spec := field.NewPath("spec")

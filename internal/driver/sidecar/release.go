@@ -63,6 +63,10 @@ var (
 	IgnoresOwnWrites = Change{"csi-snapshotter", "Pauses until a snapshot is ready", "8.0",
 		"Each call writes to the content, and each write leads to another CreateSnapshot, as fast as the limit of requests permits.",
 		"CreateSnapshot is called again after a pause that doubles.", "kubernetes-csi/external-snapshotter#1009; C-SNAP-31"}
+	MakesGroups = Change{"csi-snapshotter", "Group snapshots", "7.0",
+		"6.0 to 6.2 know no groups, and 6.3 cannot delete them. They are simulated without groups, and a note says so.",
+		"Groups are created and deleted. 7.0 to 8.1 use objects of v1alpha1; in a simulation they use v1, as later releases do.",
+		"kubernetes-csi/external-snapshotter#882, #952 and #1150; C-GSNAP-1, C-GSNAP-5"}
 	MembersGoWithGroup = Change{"csi-snapshotter", "Deletion of groups", "8.2",
 		"DeleteSnapshot is called for each member, beside DeleteVolumeGroupSnapshot for the group.",
 		"The members go with the group.", "kubernetes-csi/external-snapshotter#1231; C-GSNAP-9"}
@@ -79,7 +83,7 @@ func Changes() []Change {
 	return []Change{
 		DetachedLast, AttachErrorCode, HonorsReclaimPolicy, ProvisionsAttributes, InfeasibleClaims, ProtectedSnapshots,
 		RecoversExpansion, NoNodeExpansion, ModifiesVolumes,
-		RetriesUnready, IgnoresOwnWrites, MembersGoWithGroup, ResyncsContents, DeletesOnceReady,
+		MakesGroups, RetriesUnready, IgnoresOwnWrites, MembersGoWithGroup, ResyncsContents, DeletesOnceReady,
 	}
 }
 
