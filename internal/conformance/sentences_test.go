@@ -89,5 +89,5 @@ func firstSentence(paragraph string) string {
 	return paragraph
 }
 
-// cell is a sentence as it stands in a table.
+// cell is a sentence in its form in a table.
 func (s sentences) cell(id string) string { return strings.ReplaceAll(s[id], "|", `\|`) }

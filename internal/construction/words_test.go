@@ -55,7 +55,7 @@ func TestThePlacesOfTheDesignExist(t *testing.T) {
 		for _, at := range place.FindAllStringSubmatch(row, -1) {
 			path := at[1]
 			if !strings.Contains(path, "/") {
-				path = folder + "/" + path // a file in the folder before
+				path = folder + "/" + path // a file in the previous folder
 			} else if !strings.HasSuffix(path, ".go") {
 				folder = path
 			}

@@ -74,7 +74,7 @@ type pct struct {
 func newPCT(seed uint64, calm known, budget int) *pct {
 	c := newChance(seed)
 	return &pct{
-		seed: seed, chance: c, priorities: make([]int, 0, 256), // as a short run has processes
+		seed: seed, chance: c, priorities: make([]int, 0, 256), // enough for a short run
 		changes: slices.Sorted(maps.Keys(c.points(1+c.below(mostChanges), calm.Order))), faults: newFaultPoints(c, calm, budget),
 	}
 }

@@ -1,7 +1,7 @@
 // Package incident turns the logs of a real incident into a trace.
 //
 //   - lines reads files, folders and archives, and finds the form of each line;
-//   - messages recognizes the messages of programs, one file a program;
+//   - messages recognizes the messages of programs, with one file for each program;
 //   - calls finds the calls of drivers in them;
 //   - objects reads objects, Events and audit logs, and fields reads their values;
 //   - timeline sorts all facts, and writes the trace.

@@ -33,7 +33,8 @@ type twins struct {
 
 type identity struct{ uid, file string }
 
-// of returns a sentence about the first object with two uids that a cluster can have only once.
+// of returns a sentence about the first object that has two uids although a cluster can have it
+// only once.
 func (t *twins) of(fields map[string]any, file string) string {
 	name, uid := objects.Identity(fields)
 	if name == "" || uid == "" || t.named {

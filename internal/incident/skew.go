@@ -183,7 +183,7 @@ func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	return s, true
 }
 
-// copies returns the numbers of calls that are also in the other side's log. That of the kubelet
+// copies returns the numbers of calls that are also in the other side's log. The log of the kubelet
 // shows least.
 func (p *pairs) copies() map[int]bool {
 	dropped := map[int]bool{}

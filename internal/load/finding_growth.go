@@ -18,7 +18,8 @@ const (
 	surelyGrowth  = 1.25
 	notableCost   = 10
 	// Ratios of a call's cost and time at the largest level to those at the smallest, without the
-	// waits for a processor. If a driver's own work grows by as much, the driver grows in any case.
+	// waits for a processor. If the driver's own work grows by this ratio, the driver is reported
+	// in any case.
 	notableRatio = 4
 )
 

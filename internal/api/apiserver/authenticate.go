@@ -75,7 +75,7 @@ func (s *Server) Authenticates(token string) (bool, error) {
 var errNoToken = errors.New("invalid bearer token")
 
 // userOf returns the user of a token, and the requested audiences for which the token is valid; by
-// default the API server's is requested. The error is as the real server writes it in a
+// default the API server's is requested. The error has the text that the real server writes in a
 // TokenReview.
 func (s *Server) userOf(token string, audiences []string) (its authenticationv1.UserInfo, good []string, err error) {
 	if len(audiences) == 0 {

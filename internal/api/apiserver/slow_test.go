@@ -39,7 +39,7 @@ func TestAnIdleWatchStaysOpen(t *testing.T) {
 	defer answer.Body.Close()
 	require.Equal(t, 2, answer.ProtoMajor)
 	for i, lines := 0, bufio.NewReader(answer.Body); i < 2; i++ {
-		time.Sleep(3 * patience) // of the real clock: nothing happens
+		time.Sleep(3 * patience) // real time, in which nothing happens
 		made := ask(server, "POST", maps, "application/json", []byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c-%d"}}`, i)))
 		require.Equal(t, http.StatusCreated, made.Code)
 		line, err := lines.ReadString('\n')
@@ -95,7 +95,7 @@ func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, answer.Code)
 	}
 	assert.Equal(t, 40, <-added)
-	time.Sleep(patience + time.Second) // of the real clock: it has expired for all of them
+	time.Sleep(patience + time.Second) // real time, after which it has expired for all of them
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		all, err := io.ReadAll(c)

@@ -220,7 +220,7 @@ func (q *request) evict() error {
 	return q.answer.encoded(http.StatusCreated, successful(http.StatusCreated))
 }
 
-// propagateDryRun makes an eviction a dry run if its query says so.
+// propagateDryRun makes an eviction a dry run if its query requests that.
 // [pkg/registry/core/pod/storage/eviction.go propagateDryRun]
 func propagateDryRun(asked bool, options *metav1.DeleteOptions) error {
 	switch all := []string{metav1.DryRunAll}; {

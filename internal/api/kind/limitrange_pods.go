@@ -51,7 +51,7 @@ func containerDefaults(limits *corev1.LimitRange) corev1.ResourceRequirements {
 	return all
 }
 
-// mergeDefaults returns a sentence each for the requests and limits that were set.
+// mergeDefaults returns one sentence about the requests, and one about the limits that were set.
 func mergeDefaults(c *corev1.Container, defaults corev1.ResourceRequirements, what string) (said []string) {
 	merge := func(to *corev1.ResourceList, from corev1.ResourceList, of string) {
 		if *to == nil {

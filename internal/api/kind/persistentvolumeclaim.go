@@ -34,7 +34,7 @@ func init() {
 const (
 	// ClaimsByVolume finds claims by spec.volumeName.
 	ClaimsByVolume store.Index = "claims by volume"
-	// ClaimsByClass finds claims by spec.storageClassName, empty or nil being "".
+	// ClaimsByClass finds claims by spec.storageClassName; a missing name counts as "".
 	ClaimsByClass store.Index = "claims by class"
 )
 

@@ -133,7 +133,7 @@ func (e evaluator[T]) counter() *counter {
 	}
 }
 
-// chargedWith returns a quota with a write counted, nil if that changes nothing.
+// chargedWith returns the quota after it has counted a write; nil if the write changes nothing.
 func chargedWith(quota *corev1.ResourceQuota, now time.Time, w store.Write) (*corev1.ResourceQuota, error) {
 	res, obj, old := w.Resource, w.Obj, w.Old
 	limited := limitedBy(res, quota.Status.Hard)

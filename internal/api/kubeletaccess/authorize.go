@@ -14,7 +14,7 @@ import (
 // reading are the verbs that change nothing.
 var reading = []string{"get", "list", "watch"}
 
-// authorizeNode is the Node authorizer. The refusal is a reason, which may be empty.
+// authorizeNode is the Node authorizer. A refusal has a reason, which may be empty.
 // [node_authorizer.go Authorize]
 func (a *Authorizer) authorizeNode(node string, asked authorizationv1.SubjectAccessReviewSpec) (allowed bool, refusal string) {
 	if node == "" {

@@ -12,7 +12,7 @@ import (
 // Missing collects the lacking rules.
 type Missing struct{ lacks []Lack }
 
-// Add adds one, and reports whether it is new.
+// Add adds a missing rule, and reports whether it is new.
 func (m *Missing) Add(l Lack) (isNew bool) {
 	if slices.ContainsFunc(m.lacks, func(known Lack) bool { return known.holder() == l.holder() && known.What() == l.What() }) {
 		return false

@@ -21,7 +21,7 @@ type Authorizer struct {
 	refused func(Lack)
 }
 
-// New returns an authorizer for the roles in the store. It calls refused with the lacking rule of
+// New returns an authorizer for the roles in the store. It calls refused with the missing rule of
 // each refused request of a service account.
 func New(s *store.Store, refused func(Lack)) *Authorizer {
 	return &Authorizer{store: s, refused: refused}
@@ -59,7 +59,7 @@ func (a *Authorizer) Refused(asked authorizationv1.SubjectAccessReviewSpec) {
 	}
 }
 
-// Rules returns those that apply to a user in a namespace. The error names missing roles of
+// Rules returns the rules that apply to a user in a namespace. The error names missing roles of
 // bindings. The other bindings provide the rules.
 func (a *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) (rules []rbacv1.PolicyRule, err error) {
 	err = a.visit(subject{user.Username, user.Groups}, namespace, func(_ source, rule *rbacv1.PolicyRule) bool {

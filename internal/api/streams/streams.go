@@ -95,7 +95,7 @@ func (Server) Forward(w http.ResponseWriter, r *http.Request, ports []int32, dia
 
 // forwarder copies between a stream and a port until the request ends.
 type forwarder struct {
-	ctx  context.Context // of the request: PortForward's own never ends
+	ctx  context.Context // of the request: PortForward's own context never ends
 	dial apiserver.Dial
 }
 

@@ -28,7 +28,7 @@ type Field struct {
 // is created once, because reflection is slow.
 type finder [][]int
 
-// finders returns those of the fields, by type of the spec and path.
+// finders returns the finders of the fields, by type of the spec and path.
 var finders = sync.OnceValue(func() map[reflect.Type]map[string]finder {
 	all := map[reflect.Type]map[string]finder{}
 	for t, fields := range map[reflect.Type][]Field{
@@ -96,8 +96,7 @@ var ofDeployments = []Field{{"paused", "the rollout goes on"}}
 var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
 	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd")
 
-// kinds are the kinds that are stored without the effect that they have in a real cluster, with
-// this effect.
+// kinds maps the kinds that have no effect here to their effect in a real cluster.
 var kinds = map[string]string{
 	"CertificateSigningRequest": "nothing signs", "HorizontalPodAutoscaler": "nothing is measured or scaled", "Ingress": "nothing serves it",
 	"MutatingWebhookConfiguration": "no webhook is called", "NetworkPolicy": "all pods reach each other",

@@ -81,8 +81,8 @@ func (t *Tracker) isOnlyPlanned(c *Call) bool {
 	return c.isOfKubelet && c.endpoint == "" && (c.isPlanned || t.hasDials)
 }
 
-// failUnseen adds the error of an operation to the call of which it is, if the kubelet prints no
-// success of such calls: the operation failed before its own call.
+// failUnseen adds the error of an operation to the last closed call, if the kubelet prints no
+// success of such calls: the operation then failed before its own call.
 func (t *Tracker) failUnseen(f messages.Fact) []*Call {
 	last := len(t.closing) - 1
 	if last < 0 || !unseen[t.closing[last].Method] || f.Fields["code"] == "" {

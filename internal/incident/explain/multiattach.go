@@ -56,7 +56,7 @@ func (s *Story) holderOf(refused *Operation) string {
 // undoing are the steps that release a volume, the first one first.
 var undoing = []string{"unpublish", "unstage", "detach"}
 
-// whyHeld finds the step because of which a volume stays on its node.
+// whyHeld finds the step that keeps a volume on its node.
 func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 	for _, kind := range undoing {
 		for _, o := range s.find(kind, v) {

@@ -28,7 +28,7 @@ type about struct {
 	// checks are the names of the rules that make the findings.
 	checks []string
 	// kinds are the operations of the findings. words are parts of their texts, of which one is
-	// sufficient. None: any.
+	// sufficient. An empty list matches all.
 	kinds, words []string
 	// failures is the number of failures from which the statement applies.
 	failures int

@@ -43,7 +43,7 @@ type pod struct {
 	reason     string
 }
 
-// registration is the last that is known of a driver on a node.
+// registration is the last known state of a driver's registration on a node.
 type registration struct {
 	isRegistered, failed bool
 	at                   time.Duration

@@ -143,7 +143,7 @@ func (newlines) Read(to []byte) (int, error) {
 	return len(to), nil
 }
 
-// nothing keeps nothing.
+// nothing ignores all records.
 type nothing struct{}
 
 func (nothing) Record(*lines.Record) error { return nil }

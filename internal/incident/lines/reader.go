@@ -28,7 +28,7 @@ type reader struct {
 	number  int
 	last    time.Time     // of the line before
 	offset  time.Duration // of a program's clock from that of its transport, by their zones
-	ahead   Record        // that was read while looking for the end of the one before
+	ahead   Record        // read while looking for the end of the previous one
 	isAhead bool
 	pieces  string // of an unfinished line
 	isPiece bool

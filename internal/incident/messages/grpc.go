@@ -4,7 +4,8 @@ package messages
 var Calls = register(&Table{Program: "csi-driver", IsDriver: true, Shared: []*Table{grpcCalls}})
 
 // grpcCalls are the messages of csi-lib-utils, which sidecars use, and of the drivers that print
-// calls like it. v0.7 to v0.16 print four lines a call, later ones two with pairs.
+// calls like it. v0.7 to v0.16 print four lines for each call; later releases print two lines with
+// pairs.
 var grpcCalls = register(&Table{Messages: []Message{
 	{"grpc.go", "GRPC call: {method} requests {request}", CallBegins}, // of openebs
 	{"connection.go", "GRPC call: {method}", CallBegins},

@@ -280,8 +280,8 @@ const someNode = "node-a"
 // undoes are the calls that follow the end of a pod.
 var undoes = map[string]bool{"NodeUnpublishVolume": true, "NodeUnstageVolume": true, "ControllerUnpublishVolume": true}
 
-// used notes that a volume is used on a node. If no known pod uses it there, a pod is invented. It
-// ends there if the volume is released, otherwise it starts.
+// used notes that a volume is used on a node. If no known pod uses it there, a pod is invented. A
+// call that releases the volume means that this pod ends; any other call means that it starts.
 func (s *Story) used(v *volume, node, rpc string, at time.Duration, uid string) {
 	if s.cast.on(v, node) {
 		s.release(v, node, rpc, at)

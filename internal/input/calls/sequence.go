@@ -12,9 +12,9 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Sequence lists the CSI calls of a trace, one a line: virtual time, caller, node, method, volume,
-// important fields of the request, result. It omits calls that only request capabilities. Equal
-// runs have equal lists, even with drivers that choose new ids each time.
+// Sequence lists the CSI calls of a trace, one per line: virtual time, caller, node, method,
+// volume, important fields of the request, result. It omits calls that only request capabilities.
+// Equal runs have equal lists, even with drivers that choose new ids each time.
 func Sequence(events []*trace.Event) string {
 	names := NewNames()
 	for _, e := range events {

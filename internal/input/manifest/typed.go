@@ -49,7 +49,7 @@ func (r *reading) object(n *strict.Node) {
 	})
 }
 
-// decodeCustom reads an object without a Go type, except that of its metadata.
+// decodeCustom reads an object that has no Go type, except for its metadata.
 func decodeCustom(n *strict.Node, into *unstructured.Unstructured) {
 	n.Decode(&into.Object)
 	if metadata := n.Value("metadata"); metadata != nil {

@@ -57,7 +57,7 @@ func Open(file string, data []byte, into any) (*Document, Problems) {
 	return documents[0], nil
 }
 
-// Problems returns those reported so far, sorted and without duplicates.
+// Problems returns the problems reported so far, sorted and without duplicates.
 func (d *Document) Problems() Problems { return d.problems.Sorted() }
 
 // Report adds a problem with the value at the path, for checks after decoding, such as a reference

@@ -9,7 +9,7 @@ import (
 // never negative.
 type Duration struct{ time.Duration }
 
-// Wanted describes the texts that are durations.
+// Wanted describes the valid texts.
 func (Duration) Wanted() string { return `a duration such as "90s" or "6m"` }
 
 // UnmarshalStrict reads the text. It rejects a number without a unit.

@@ -41,7 +41,7 @@ func (n *Node) Path() string { return n.path }
 // File returns the name of the node's file.
 func (n *Node) File() string { return n.document.Source.File }
 
-// Words returns those of the node's document.
+// Words returns the words of the node's document.
 func (n *Node) Words() any { return n.document.Words }
 
 // Position returns where the node starts in its file.
