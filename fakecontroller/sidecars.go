@@ -53,11 +53,11 @@ type Sidecars struct {
 	HealthMonitor healthmonitor.Options `json:"csi-external-health-monitor-controller,omitzero" doc:"Flags of csi-external-health-monitor-controller, which runs beside drivers with VOLUME_CONDITION and LIST_VOLUMES or GET_VOLUME."`
 	// ClusterRegistrar makes the CSIDriver object instead of the deployment. Default: it does not
 	// run.
-	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Has cluster-driver-registrar run, which makes the driver's CSIDriver object, for Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the object comes with the deployment."`
+	ClusterRegistrar *clusterregistrar.Options `json:"cluster-driver-registrar,omitempty" doc:"Runs cluster-driver-registrar, which creates the driver's CSIDriver object in Kubernetes 1.13 to 1.21; {} for the usual flags. Default: it does not run, and the deployment creates the object."`
 	// Registrar runs beside the plugins on nodes.
-	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"How node-driver-registrar runs."`
+	Registrar registrar.Flags `json:"node-driver-registrar,omitzero" doc:"Settings of node-driver-registrar."`
 	// LivenessProbe runs beside all plugins. Default: none runs, and there are no probes.
-	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Has livenessprobe run beside all plugins of the driver, and the kubelet restart the container of a plugin that it finds unhealthy; {} for the usual flags. Default: it does not run."`
+	LivenessProbe *livenessprobe.Options `json:"livenessprobe,omitempty" doc:"Runs livenessprobe beside all plugins of the driver. The kubelet restarts the container of an unhealthy plugin. {} for the usual flags. Default: it does not run."`
 }
 
 // OfController returns the sidecars beside a controller plugin, in the order of their start.

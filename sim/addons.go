@@ -16,20 +16,20 @@ type AddonsSidecar struct {
 	// Pod is the pod in which the sidecar runs, "namespace/name". The scenario or the test creates
 	// it: the sidecar starts when the pod has an address, and ends with the pod. Default: csisim
 	// creates a pod for it.
-	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod that it runs in, with its namespace: it begins when the pod has an address; default one in kube-system that is made for it."`
+	Pod string `json:"pod,omitempty" example:"kube-system/driver-controller-0" doc:"The pod in which it runs, with its namespace. It starts when the pod has an address. Default a pod in kube-system that csisim creates."`
 	// Node is the node of the plugin. Default: the controller plugin.
-	Node string `json:"node,omitempty" example:"node-a" doc:"The node of the plugin that it runs beside; default the controller plugin."`
+	Node string `json:"node,omitempty" example:"node-a" doc:"The node with the plugin beside which it runs; default the controller plugin."`
 	// NodeID is its flag --node-id. Default: Node, or the first node of the cluster.
 	NodeID string `json:"nodeID,omitempty" doc:"--node-id; default the node, or the first one of the cluster."`
 	// Port is its flag --controller-port. Default: 9070, or a free port of loopback if the
 	// controller manager is external.
 	Port int `json:"port,omitempty" doc:"--controller-port; default 9070, or a free port of loopback if the controller manager is external."`
 	// EnableAuth requires TLS and a token from the controller manager. Default: true.
-	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: require TLS and a token from the controller manager, which is reviewed; default true. The manager needs the same value."`
+	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: requires TLS and a token of the controller manager, which it checks with a TokenReview; default true. The manager needs the same value."`
 	// Down leaves the sidecar stopped until Start. Default: false.
-	Down bool `json:"down,omitempty" doc:"Leaves it out until a start-controller step; default false."`
+	Down bool `json:"down,omitempty" doc:"It does not run before a start-controller step; default false."`
 	// VolumeCondition makes it report the conditions of volumes. Default: it does not.
-	VolumeCondition *fakecontroller.AddonsVolumeCondition `json:"volumeCondition,omitempty" doc:"--enable-volume-condition: has it report the conditions of the volumes that are attached to its node; {} for the usual flags. Default: it does not."`
+	VolumeCondition *fakecontroller.AddonsVolumeCondition `json:"volumeCondition,omitempty" doc:"--enable-volume-condition: it reports the conditions of the volumes that are attached to its node; {} for the usual flags. Default: it does not report them."`
 	fakecontroller.SidecarFlags
 }
 

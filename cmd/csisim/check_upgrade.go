@@ -21,10 +21,10 @@ type upgradeFlags struct {
 }
 
 func (f *upgradeFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&f.from, "upgrade-from", "", "check the upgrade from the release that `COMMAND` starts, and the rollback to it; quoted as in a shell, a second -- begins its controller's command")
+	flags.StringVar(&f.from, "upgrade-from", "", "check the upgrade from the release that `COMMAND` starts, and the rollback to it; quoted as in a shell; a second -- begins its controller's command")
 	flags.StringVar(&f.fromProfile, "upgrade-from-profile", "", "check the upgrade from the release that the profile of this `NAME` describes")
 	flags.StringVar(&f.fromBinary, "upgrade-from-binary", "", "`PATH` of the program of that release (with --profile alone: of the same profile)")
-	flags.StringArrayVar(&f.fromDeploy, "upgrade-from-deploy", nil, "`PATH` of the manifests of that release, with --deploy for the checked one; may be repeated")
+	flags.StringArrayVar(&f.fromDeploy, "upgrade-from-deploy", nil, "`PATH` of the manifests of that release, if --deploy gives those of the checked release; may be repeated")
 }
 
 // given reports whether the command line requests the check of an upgrade.

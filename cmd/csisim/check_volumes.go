@@ -38,18 +38,18 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.Var(&f.parameters, "parameter", "`KEY=VALUE` among the StorageClass's parameters; may be repeated")
 	flags.Var(&f.snapshotParameters, "snapshot-parameter", "`KEY=VALUE` among the VolumeSnapshotClass's parameters; may be repeated")
 	flags.StringArrayVar(&f.mountOptions, "mount-option", nil, "`OPTION` among the mountOptions of volumes; may be repeated")
-	flags.StringSliceVar(&f.accessModes, "access-mode", nil, "only volumes of this `MODE`, such as ReadWriteOnce or RWO; may be repeated (default all that the driver makes, or the profile's)")
+	flags.StringSliceVar(&f.accessModes, "access-mode", nil, "only volumes with this access `MODE`, such as ReadWriteOnce or RWO; may be repeated (default: all that the driver supports, or the profile's)")
 	flags.BoolVar(&f.noBlock, "no-block", false, "no raw block volumes")
 	flags.StringVar(&f.fsType, "fs-type", "", "`TYPE` of file systems, such as ext4 (default the driver's choice)")
 	flags.StringVar(&f.size, "volume-size", "", "`SIZE` of volumes, rounded up as the driver does (default 16Mi)")
-	flags.StringVar(&f.secrets, "secrets", "", "YAML `FILE` with the Secret of all calls, KEY: VALUE, or with one for each, CreateVolumeSecret: {KEY: VALUE}, as csi-sanity has it")
+	flags.StringVar(&f.secrets, "secrets", "", "YAML `FILE` with the Secret of all calls, KEY: VALUE, or with one Secret per call, CreateVolumeSecret: {KEY: VALUE}, in the format of csi-sanity")
 	flags.StringVar(&f.handle, "handle", "", "`ID` of an existing volume, for a driver that cannot create any")
-	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of such a volume, and of inline volumes; may be repeated")
+	flags.Var(&f.attributes, "attribute", "`KEY=VALUE` among the attributes of the volume of --handle, and of inline volumes; may be repeated")
 	flags.StringSliceVar(&f.lifecycle, "lifecycle", nil, "`MODE` of volumes in the CSIDriver object: Persistent, or Ephemeral for inline volumes; may be repeated (default Persistent, or the profile's)")
 	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
 	flags.StringVar(&f.fsGroupPolicy, "fs-group-policy", "", "fsGroupPolicy in the CSIDriver object: `POLICY` is ReadWriteOnceWithFSType, File or None (default ReadWriteOnceWithFSType, or the profile's)")
 	flags.StringArrayVar(&f.tokenRequests, "token-request", nil, "tokenRequests in the CSIDriver object: `AUDIENCE` of a service account token; may be repeated")
-	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, as with this flag of csi-provisioner")
+	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, like with this flag of csi-provisioner")
 }
 
 // The modes that can be tried.

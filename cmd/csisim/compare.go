@@ -62,7 +62,7 @@ Exit codes: 0 all runs passed and the simulation equals them, except for noise;
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addCluster(command)
-	flags.IntVar(&f.times, "times", 2, "how `MANY` real runs; noise is unknown with one")
+	flags.IntVar(&f.times, "times", 2, "number of real runs; with one, noise is unknown")
 	flags.BoolVar(&f.all, "all", false, "show every difference")
 	flags.StringVar(&f.report, "report", "", "write a report to `FILE`: .md for an issue, .html with both traces for a browser")
 	flags.StringVar(&f.traces, "trace", "", "keep the traces in `DIR`: simulated.jsonl, real-1.jsonl, …")

@@ -37,9 +37,9 @@ func newImport(env environment) *cobra.Command {
 		Short: "Make a trace from the logs of a real incident",
 		Long: `Read the logs of a real cluster and write a trace for csisim explain, view and
 diff. A PATH is a file, a folder, an archive (.tar, .gz, .bz2, .xz, .zst), or -
-for standard input. Forms are found by content: klog, journalctl, kubectl logs,
-files of containerd, JSON of zap and logr; objects and Events of kubectl get,
-audit logs, kubectl cluster-info dump and must-gather.
+for standard input. csisim recognizes these forms by their content: klog, journalctl,
+kubectl logs, files of containerd, JSON of zap and logr; objects and Events of kubectl
+get, audit logs, kubectl cluster-info dump and must-gather.
 
 Secrets are redacted. Each event names its file and line. With --scenario, a scenario
 plays the story with the mock: volumes, pods, answers and restarts at their times.

@@ -51,7 +51,7 @@ Kubernetes' modules that may not fit the driver's module.`,
 	flags.StringVar(&f.name, "name", "", "the driver's `NAME` (default the answer of GetPluginInfo)")
 	flags.StringVar(&f.replace, "replace", "", "use the checkout of csisim in `DIR`, not a release")
 	isolationFlag(flags, &f.isolation)
-	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while csisim asks for its name (default the system's temporary directory)")
+	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while csisim requests its name (default the system's temporary directory)")
 	complete(command, "name", cobra.NoFileCompletions)
 	return command
 }

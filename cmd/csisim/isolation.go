@@ -21,7 +21,7 @@ var isolations = []string{string(sim.Auto), string(sim.Namespace), string(sim.No
 // isolationFlag adds the flag of all commands that run scenarios.
 func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 	flags.StringVar(isolation, "isolation", string(sim.Auto),
-		"how nodes are kept apart: `MODE` is auto (namespaces if drivers are programs; exit code 3 where there are none), namespace (always) or none (directories; nothing can be mounted safely)")
+		"isolation of nodes: `MODE` is auto (namespaces if drivers are programs; exit code 3 if the machine has none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
 // rootless is the isolation in which root's programs run like those of an ordinary user. In its
@@ -30,7 +30,7 @@ const rootless = "rootless"
 
 // rootlessFlag adds the flag of all commands that start driver programs.
 func rootlessFlag(flags *pflag.FlagSet, isolation *string, given *bool) {
-	flags.BoolFunc("rootless", "as root, start programs as an ordinary user: that of sudo, or user 65534", func(string) error {
+	flags.BoolFunc("rootless", "as root, start programs as an ordinary user: the user of sudo, or user 65534", func(string) error {
 		*given, *isolation = true, string(sim.Namespace)
 		if os.Geteuid() == 0 && !namespaces.Entered() {
 			*isolation = rootless

@@ -15,14 +15,14 @@ func newLoad(env environment) *cobra.Command {
 		Use:   "load [flags] SCENARIO | -- DRIVER ARGS... [-- CONTROLLER ARGS...]",
 		Short: "Measure a driver with many volumes, and whether a build made it slower",
 		Long: `Measure a driver under load: how long pods take to start and to end with more and more
-volumes, how long each call takes, whether that grows with the volumes, and what the
-driver's programs use. Kubernetes works as it does: with the worker threads, request
+volumes, how long each call takes, whether this time grows with the number of volumes,
+and which resources the driver's programs use. Kubernetes is simulated with the worker threads, request
 limits, timeouts and retries of each sidecar, and of the kubelet.
 
 Waits of Kubernetes take no real time. Each call takes as much cluster time as the
 driver takes real time, and calls overlap as they do in the driver. So "all pods run
 after 41 s" is the time on a cluster with nodes as fast as this machine.
---latency adds the time of a backend. --clock real lets everything take its time.
+--latency adds the time of a backend. --clock real makes everything take real time.
 
 DRIVER ARGS is as for csisim check. SCENARIO is a file with a cluster, a driver and a
 step that applies copies of a file: that is the workload then.`,

@@ -29,7 +29,7 @@ type shardFlags struct {
 }
 
 func (f *shardFlags) addTo(flags *pflag.FlagSet) {
-	flags.StringVar(&f.shard, "shard", "", "play the i-th of n parts of the load, on nodes of its own, as `i/n` (i counts from 0)")
+	flags.StringVar(&f.shard, "shard", "", "play the i-th of n parts of the load, on separate nodes, as `i/n` (i counts from 0)")
 	flags.IntVar(&f.job, "job", 0, "only print the manifests of a Kubernetes Job that plays the load in `N` shards")
 	flags.StringVar(&f.image, "image", usualImage, "image of the containers of --job; it must have csisim and the driver")
 	flags.StringVar(&f.merge, "merge", "", "play nothing: gather the results of all shards in `DIR` into one report")

@@ -25,8 +25,8 @@ func newReplay(env environment) *cobra.Command {
 		Long: `Repeat the run of a finding from a FILE that csisim explore has written.
 
 The choices in it are named by their subjects, so they still fit after small changes
-of the scenario. If a choice no longer fits, csisim prints it and the decisions there
-are instead, and exits with code 2.`,
+of the scenario. If a choice no longer fits, csisim prints it and the decisions
+that occurred instead, and exits with code 2.`,
 		Example: `  csisim replay lifecycle-createvolume-is-not-idempotent-8618ff.csisim.yaml -v`,
 		Args: func(command *cobra.Command, args []string) error {
 			if err := needs("a FILE")(command, args); err != nil {
@@ -46,7 +46,7 @@ are instead, and exits with code 2.`,
 	flags.SortFlags = false
 	flags.StringVar(&f.trace, "trace", "", "write the trace as JSON Lines to `FILE`")
 	reportFlag(command, &f.report)
-	flags.CountVarP(&f.verbose, "verbose", "v", "print the events from the first step on; -vv prints all, from the start of the cluster")
+	flags.CountVarP(&f.verbose, "verbose", "v", "print the events since the first step; -vv prints all since the start of the cluster")
 	isolationFlag(flags, &f.isolation)
 	rootlessFlag(flags, &f.isolation, &f.rootless)
 	runNetworkFlag(command, &f.network)

@@ -19,7 +19,7 @@ import (
 )
 
 func reportFlag(command *cobra.Command, file *string) {
-	command.Flags().StringVar(file, "report", "", "write a self-contained HTML report to `FILE`; for several scenarios one file each, as with --trace")
+	command.Flags().StringVar(file, "report", "", "write a self-contained HTML report to `FILE`; for several scenarios one file each, like --trace")
 	complete(command, "report", cobra.FixedCompletions([]string{"html"}, cobra.ShellCompDirectiveFilterFileExt))
 }
 

@@ -23,7 +23,7 @@ var runNetworks = []string{ownNetwork, hostNetwork}
 // runNetworkFlag adds the flag of commands that run driver programs in virtual time.
 func runNetworkFlag(command *cobra.Command, network *string) {
 	command.Flags().StringVar(network, "network", "",
-		"network of driver programs: `MODE` is own (loopback, with the servers of this machine that the scenario names) or host (that of this machine; default without --rootless)")
+		"network of driver programs: `MODE` is own (loopback, with the servers of this machine that the scenario names) or host (the network of this machine; default without --rootless)")
 	complete(command, "network", cobra.FixedCompletions(runNetworks, cobra.ShellCompDirectiveNoFileComp))
 }
 

@@ -51,9 +51,9 @@ names a class of the cluster.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	f.addTo(flags)
-	flags.StringVar(&f.classes.Storage, "storage-class", "", "`NAME` of the StorageClass that the suite copies (default one of its own, without parameters)")
-	flags.StringVar(&f.classes.Snapshot, "snapshot-class", "", "`NAME` of the VolumeSnapshotClass that it copies (default one of its own)")
-	flags.StringVar(&f.classes.GroupSnapshot, "group-snapshot-class", "", "`NAME` of the VolumeGroupSnapshotClass that it copies (default one of its own)")
+	flags.StringVar(&f.classes.Storage, "storage-class", "", "`NAME` of the StorageClass that the suite copies (default: a new one without parameters)")
+	flags.StringVar(&f.classes.Snapshot, "snapshot-class", "", "`NAME` of the VolumeSnapshotClass that it copies (default: a new one)")
+	flags.StringVar(&f.classes.GroupSnapshot, "group-snapshot-class", "", "`NAME` of the VolumeGroupSnapshotClass that it copies (default: a new one)")
 	isolationFlag(flags, &f.isolation)
 	flags.StringVar(&f.workDir, "work-dir", "", "`DIR` for the files of the driver while it is queried (default the system's temporary directory)")
 	complete(command, "isolation", cobra.FixedCompletions(isolations, cobra.ShellCompDirectiveNoFileComp))

@@ -32,7 +32,7 @@ and the objects, mounts and files at any instant.
 
 It is served on loopback, to clients with the token in its address, until Ctrl-C;
 with --output it is written to a self-contained file. A truncated or damaged trace is
-shown as far as it can be read. With OTHER, a second trace, the page shows both side
+shown without its unreadable parts. With OTHER, a second trace, the page shows both side
 by side, aligned as by csisim diff, with the first difference of each level.`,
 		Example: `  csisim view mine.jsonl
   csisim view scenarios/golden/lifecycle-attach.jsonl --output lifecycle.html

@@ -21,7 +21,7 @@ type Addons struct {
 	LastSync     *Sync             `json:"lastSync,omitempty" doc:"The fixed answer of GetVolumeReplicationInfo; default HEALTHY, without a time."`
 	Groups       []string          `json:"groups,omitempty" doc:"Ids of new groups, in order; default group-0001 and so on."`
 	GroupContext map[string]string `json:"groupContext,omitempty" doc:"The context of every group; default none."`
-	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- with the id behind it."`
+	Destination  string            `json:"destination,omitempty" doc:"The id of every copy; default copy-of- followed by the id of the volume."`
 }
 
 // Usage is the space of a volume, in bytes.
@@ -39,11 +39,11 @@ type FenceClient struct {
 
 // Sync is the last synchronization of a replicated volume.
 type Sync struct {
-	Time     string `json:"time,omitempty" example:"2026-01-02T03:04:05Z" doc:"When it ended; default not reported."`
-	Duration string `json:"duration,omitempty" example:"7s" doc:"How long it took; default not reported."`
-	Bytes    int64  `json:"bytes,omitempty" doc:"How much it copied; default 0."`
-	Status   string `json:"status,omitempty" enum:"UNKNOWN|HEALTHY|DEGRADED|ERROR" doc:"How the replication is; default HEALTHY."`
-	Message  string `json:"message,omitempty" doc:"The same for people; default none."`
+	Time     string `json:"time,omitempty" example:"2026-01-02T03:04:05Z" doc:"The time of its end; default not reported."`
+	Duration string `json:"duration,omitempty" example:"7s" doc:"Its duration; default not reported."`
+	Bytes    int64  `json:"bytes,omitempty" doc:"The number of copied bytes; default 0."`
+	Status   string `json:"status,omitempty" enum:"UNKNOWN|HEALTHY|DEGRADED|ERROR" doc:"The state of the replication; default HEALTHY."`
+	Message  string `json:"message,omitempty" doc:"The same as a text; default none."`
 }
 
 var (

@@ -33,7 +33,7 @@ type Options struct {
 	OfflineExpand    bool `json:"offlineExpand,omitempty" doc:"Expansion only while the volume is not published (OFFLINE instead of ONLINE); needs controllerExpand; default false."`
 
 	Snapshot      bool `json:"snapshot,omitempty" doc:"Controller capability CREATE_DELETE_SNAPSHOT; default false."`
-	SnapshotPolls int  `json:"snapshotPolls,omitempty" doc:"How many answers about a new snapshot say that it is not ready to use; default 0."`
+	SnapshotPolls int  `json:"snapshotPolls,omitempty" doc:"The number of answers in which a new snapshot is not ready to use; default 0."`
 	ListSnapshots bool `json:"listSnapshots,omitempty" doc:"Controller capability LIST_SNAPSHOTS; default false."`
 	GetSnapshot   bool `json:"getSnapshot,omitempty" doc:"Controller capability GET_SNAPSHOT; default false."`
 	GroupSnapshot bool `json:"groupSnapshot,omitempty" doc:"Plugin service GROUP_CONTROLLER_SERVICE, with CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT; needs snapshot; default false."`
@@ -45,7 +45,7 @@ type Options struct {
 	GetCapacity               bool `json:"getCapacity,omitempty" doc:"Controller capability GET_CAPACITY; default false."`
 
 	ModifyVolume      bool     `json:"modifyVolume,omitempty" doc:"Controller capability MODIFY_VOLUME; default false."`
-	MutableParameters []string `json:"mutableParameters,omitempty" doc:"Keys of mutable parameters that are accepted, others are InvalidArgument; default any key."`
+	MutableParameters []string `json:"mutableParameters,omitempty" doc:"The accepted keys of mutable parameters; others get InvalidArgument. Default any key."`
 
 	VolumeMountGroup bool   `json:"volumeMountGroup,omitempty" doc:"Node capability VOLUME_MOUNT_GROUP; default false."`
 	Stats            bool   `json:"stats,omitempty" doc:"Node capability GET_VOLUME_STATS; default false."`
@@ -54,27 +54,27 @@ type Options struct {
 	VolumeHealth     bool   `json:"volumeHealth,omitempty" doc:"Capability GET_VOLUME_HEALTH of controller and node, which follows VOLUME_CONDITION in CSI 1.13; default false."`
 
 	Topology    bool   `json:"topology,omitempty" doc:"Plugin capability VOLUME_ACCESSIBILITY_CONSTRAINTS; default false."`
-	TopologyKey string `json:"topologyKey,omitempty" doc:"Key of the one topology segment that a node has unless it is given its own; default <name>/zone, value the node id."`
+	TopologyKey string `json:"topologyKey,omitempty" doc:"Key of the topology segment of a node without explicit segments; default <name>/zone, value the node id."`
 
 	MaxVolumesPerNode int64  `json:"maxVolumesPerNode,omitempty" doc:"Attach limit of a node, reported by NodeGetInfo and enforced; default 0, unlimited."`
 	CapacityBytes     int64  `json:"capacityBytes,omitempty" doc:"Size of the storage pool in bytes; default 0, unlimited."`
 	VolumeIDPrefix    string `json:"volumeIDPrefix,omitempty" doc:"The prefix of volume ids, before a number; default vol-."`
-	IDsFromNames      bool   `json:"idsFromNames,omitempty" doc:"Ids of volumes, snapshots and groups are the requested names, so that an object that is created again has the same id; default false: they are numbered."`
+	IDsFromNames      bool   `json:"idsFromNames,omitempty" doc:"Ids of volumes, snapshots and groups are the requested names, so a recreated object has the same id; default false: ids are numbered."`
 
-	MinimumVolumeBytes int64 `json:"minimumVolumeBytes,omitempty" doc:"Size in bytes of the smallest volume, reported by GetCapacity: smaller ones become that big; default 0, none."`
-	MaximumVolumeBytes int64 `json:"maximumVolumeBytes,omitempty" doc:"Size in bytes of the biggest volume, reported by GetCapacity: bigger ones are OutOfRange; default 0, none."`
+	MinimumVolumeBytes int64 `json:"minimumVolumeBytes,omitempty" doc:"Size in bytes of the smallest volume, reported by GetCapacity: smaller requests get this size; default 0, none."`
+	MaximumVolumeBytes int64 `json:"maximumVolumeBytes,omitempty" doc:"Size in bytes of the largest volume, reported by GetCapacity: larger requests get OutOfRange; default 0, none."`
 
-	Strict    *bool `json:"strict,omitempty" doc:"Checks requests against earlier ones: volume_context and publish_context must be those that the driver returned, and a repeated call with another volume_capability, readonly or parameters is AlreadyExists; default true. Many drivers check only the volume id."`
-	Ephemeral bool  `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), made at publish and gone at unpublish; default false."`
+	Strict    *bool `json:"strict,omitempty" doc:"Checks requests against earlier ones: volume_context and publish_context must be those that the driver returned, and a repeated call with another volume_capability, readonly or parameters gets AlreadyExists; default true. Many drivers check only the volume id."`
+	Ephemeral bool  `json:"ephemeral,omitempty" doc:"Serves inline volumes (volume_context csi.storage.k8s.io/ephemeral), created at publish and deleted at unpublish; default false."`
 
-	StagingMounts   *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds that; default true. A driver without mounts when it publishes."`
+	StagingMounts   *bool `json:"stagingMounts,omitempty" doc:"NodeStageVolume mounts on the staging path, and NodePublishVolume binds this mount; default true. If false, it mounts only when it publishes."`
 	Marks           *bool `json:"marks,omitempty" doc:"Adds keys to volume_context and publish_context that mark their origin in a trace; default true."`
-	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context, as drivers must that replace an in-tree plugin, since its volumes cannot keep one; default false."`
+	NoVolumeContext bool  `json:"noVolumeContext,omitempty" doc:"Makes volumes without a volume_context. Drivers that replace an in-tree plugin must do so, because its volumes cannot store one. Default false."`
 
-	CSIAddons *Addons `json:"csiAddons,omitempty" doc:"Serves CSI-Addons beside CSI, {} for the usual capabilities; default not served."`
+	CSIAddons *Addons `json:"csiAddons,omitempty" doc:"Serves CSI-Addons beside CSI; {} for the usual capabilities. Default: it is not served."`
 
-	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that are there before the first call; default none."`
-	Faulty   []string         `json:"faulty,omitempty" doc:"Names of misbehaviours, see Misbehaviours; default none."`
+	Existing []ExistingVolume `json:"existing,omitempty" doc:"Volumes that exist before the first call; default none."`
+	Faulty   []string         `json:"faulty,omitempty" doc:"Names of defects, see Misbehaviours; default none."`
 
 	// Now returns the times of snapshots. Default: one second after the last snapshot, from
 	// 2024-01-01 on.

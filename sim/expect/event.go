@@ -19,7 +19,7 @@ type Event struct {
 	Type    string      `json:"type,omitempty" enum:"Normal|Warning" doc:"The event's type."`
 	From    string      `json:"from,omitempty" example:"kubelet" doc:"The component that emitted it."`
 	Message string      `json:"message,omitempty" example:"*Multi-Attach error*" doc:"The event's message; * stands for any text."`
-	Count   calls.Count `json:"count,omitempty" doc:"How often it is emitted; default at least once."`
+	Count   calls.Count `json:"count,omitempty" doc:"The number of times that it is emitted; default at least once."`
 }
 
 // Wanted shows an example.

@@ -20,18 +20,18 @@ type Cluster struct {
 
 	KubeletDir KubeletDir `json:"kubeletDir,omitzero" example:"/var/lib/k0s/kubelet" doc:"The directory of the kubelet on each node; default /var/lib/kubelet. With path and symlinkTo or symlinkFrom, a symlink is on the way."`
 
-	Migration Migration `json:"migration,omitempty" doc:"In-tree plugins by name: disabled, the plugin acts itself; enabled, the driver acts on nodes that say so; complete. Default as in the version."`
+	Migration Migration `json:"migration,omitempty" doc:"The state of in-tree plugins by name: disabled, the plugin itself acts; enabled, the driver acts on nodes that declare it; complete. The default depends on the version."`
 	Legacy    *Legacy   `json:"legacy,omitempty" doc:"How a cluster before Kubernetes 1.17 differs from the default."`
 
 	Controllers Controllers `json:"controllers,omitempty" doc:"Controllers of kube-controller-manager that only run if its flag --controllers names them."`
 
 	SnapshotController fakecontroller.SnapshotControllerOptions `json:"snapshot-controller,omitzero" doc:"Flags of the snapshot-controller, which runs beside drivers that make snapshots."`
 
-	AddonsManager sim.AddonsManagerOptions `json:"csi-addons-controller-manager,omitzero" doc:"Flags of the controller manager of CSI-Addons, which runs beside drivers with sidecars of it."`
+	AddonsManager sim.AddonsManagerOptions `json:"csi-addons-controller-manager,omitzero" doc:"Flags of the controller manager of CSI-Addons, which runs if a driver has sidecars of CSI-Addons."`
 
-	Kind *KindConfig `json:"kind,omitempty" example:"{networking: {ipFamily: ipv6}}" doc:"Configuration of kind for a cluster that --on kind makes, kind.x-k8s.io/v1alpha4: networking, featureGates, kubeadmConfigPatches, nodes with extraMounts, …; its workers are the nodes in their order. A simulation has nothing of it."`
+	Kind *KindConfig `json:"kind,omitempty" example:"{networking: {ipFamily: ipv6}}" doc:"Configuration of kind for a cluster that --on kind makes, kind.x-k8s.io/v1alpha4: networking, featureGates, kubeadmConfigPatches, nodes with extraMounts, …; its workers are the nodes in their order. A simulation ignores it."`
 
-	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that are not as in v1.36."`
+	FeatureGates FeatureGates `json:"featureGates,omitempty" doc:"Feature gates of Kubernetes that differ from v1.36."`
 }
 
 // Controllers are controllers that are off by default.
@@ -48,12 +48,12 @@ func (c Controllers) names() (names []string) {
 
 // FeatureGates are the feature gates that a scenario can set.
 type FeatureGates struct {
-	CSIVolumeHealth bool `json:"CSIVolumeHealth,omitempty" doc:"The kubelet looks at the condition of volumes, with their statistics; default false."`
+	CSIVolumeHealth bool `json:"CSIVolumeHealth,omitempty" doc:"The kubelet reads the condition of volumes together with their statistics; default false."`
 	SELinuxMount    bool `json:"SELinuxMount,omitempty" doc:"Volumes of any access mode are mounted with the pod's SELinux label, not only those of one pod; default false."`
 
-	CrossNamespaceVolumeDataSource bool `json:"CrossNamespaceVolumeDataSource,omitempty" doc:"The API server keeps a dataSourceRef of a claim to another namespace; csi-provisioner has a gate of its own. Default false."`
+	CrossNamespaceVolumeDataSource bool `json:"CrossNamespaceVolumeDataSource,omitempty" doc:"The API server keeps a dataSourceRef of a claim to another namespace; csi-provisioner has a separate gate. Default false."`
 
-	VolumeLimitScaling bool `json:"VolumeLimitScaling,omitempty" doc:"A CSIDriver with preventPodSchedulingIfMissing keeps pods that use it off nodes on which it is not installed; default false."`
+	VolumeLimitScaling bool `json:"VolumeLimitScaling,omitempty" doc:"A CSIDriver with preventPodSchedulingIfMissing keeps pods with its volumes off nodes without the driver; default false."`
 }
 
 func (f FeatureGates) gates() feature.Gates {
@@ -78,10 +78,10 @@ type Node struct {
 	MaxPods int               `json:"maxPods,omitempty" doc:"Its pod capacity; default 110."`
 
 	Kubernetes Version   `json:"kubernetes,omitempty" example:"1.36" doc:"The version of its kubelet; the default is the scenario's version."`
-	Migration  Migration `json:"migration,omitempty" doc:"In-tree plugins that its kubelet treats otherwise than the control plane."`
+	Migration  Migration `json:"migration,omitempty" doc:"In-tree plugins that its kubelet treats differently from the control plane."`
 
 	SELinux   bool            `json:"seLinux,omitempty" doc:"The node enforces SELinux, with the file labels of Fedora; default false."`
-	ChownTime strict.Duration `json:"chownTime,omitempty" example:"10ms" doc:"How long it takes its kubelet to give one file of a volume to a pod's fsGroup; default no time."`
+	ChownTime strict.Duration `json:"chownTime,omitempty" example:"10ms" doc:"The time that its kubelet needs to give one file of a volume to a pod's fsGroup; default none."`
 }
 
 // Taint is a taint of a node.

@@ -30,8 +30,8 @@ type objectFields struct {
 	Phase     string      `json:"phase,omitempty" example:"Running" doc:"Its status.phase."`
 	Condition string      `json:"condition,omitempty" example:"Ready" doc:"A condition of its status that is True, or TYPE=STATUS."`
 	Gone      bool        `json:"gone,omitempty" doc:"There is no such object."`
-	That      string      `json:"that,omitempty" example:"object.status.phase == 'Bound'" doc:"A CEL expression over the object that is true."`
-	Count     calls.Count `json:"count,omitempty" doc:"How many such objects there are; default at least one."`
+	That      string      `json:"that,omitempty" example:"object.status.phase == 'Bound'" doc:"A CEL expression over the object that must be true."`
+	Count     calls.Count `json:"count,omitempty" doc:"The number of such objects; default at least one."`
 }
 
 // Wanted shows an example.

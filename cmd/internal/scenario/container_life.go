@@ -14,7 +14,7 @@ type Lives map[string]ContainerLife
 
 // ContainerLife describes how a container ends.
 type ContainerLife struct {
-	Runs  *strict.Duration `json:"runs" want:"required" example:"5s" doc:"How long it runs."`
+	Runs  *strict.Duration `json:"runs" want:"required" example:"5s" doc:"The time for which it runs."`
 	Exits exitCode         `json:"exits,omitempty" example:"1" doc:"Its exit code; default 0."`
 }
 

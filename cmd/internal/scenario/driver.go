@@ -22,25 +22,25 @@ import (
 // Driver is one CSI driver and how it is reached: exactly one of mock, profile, program and socket.
 type Driver struct {
 	Name         string                   `json:"name,omitempty" example:"mock.csi.csisim.dev" doc:"The driver's name, which GetPluginInfo must return; default for a program or a driver on a socket: its own answer."`
-	Mock         *mock.Options            `json:"mock,omitempty" doc:"The reference driver in memory; {} for one that can do the usual."`
+	Mock         *mock.Options            `json:"mock,omitempty" doc:"The reference driver in memory; {} for one with the usual capabilities."`
 	Profile      string                   `json:"profile,omitempty" example:"hostpath" doc:"A well-known driver with a built-in profile that describes its start, or a YAML file with a profile, relative to this file."`
-	Binary       string                   `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the profile's own name of it, looked for in PATH."`
+	Binary       string                   `json:"binary,omitempty" example:"bin/hostpathplugin" doc:"The program of the profile's driver; default the name in the profile, which is looked up in PATH."`
 	Program      *Program                 `json:"program,omitempty" doc:"A driver program, started for each node and for the controller."`
 	Socket       *Socket                  `json:"socket,omitempty" doc:"A driver that runs already."`
-	Deploy       []string                 `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied as they are. The simulation takes from them the CSIDriver object, which sidecars run, of which release, with which flags, their replicas, and the volumes of the driver's container; the driver is the mock, profile, program or socket."`
+	Deploy       []string                 `json:"deploy,omitempty" example:"[deploy/kubernetes]" doc:"The driver's own manifests, relative to this file: files, folders, folders with a kustomization. On a real cluster they are applied unchanged. The simulation takes from them the CSIDriver object, the sidecars with their releases, flags and replicas, and the volumes of the driver's container; the driver itself is the mock, profile, program or socket."`
 	NodeIDs      map[string]string        `json:"nodeIDs,omitempty" doc:"CSI node ids by node name; default the node's name."`
 	Down         []string                 `json:"down,omitempty" example:"[node-a]" doc:"Nodes on which it is down until a start-driver step."`
-	Plugins      []FurtherPlugin          `json:"plugins,omitempty" doc:"Further plugins on nodes, which offer the same driver at other endpoints; all are down until a start-driver step."`
-	Later        bool                     `json:"later,omitempty" doc:"Leaves all of it out until an install-driver step: plugins, sidecars and CSIDriver object."`
-	Replicas     uint                     `json:"replicas,omitempty" example:"2" doc:"How many replicas the controller plugin has, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
+	Plugins      []FurtherPlugin          `json:"plugins,omitempty" doc:"Further plugins on nodes, which serve the same driver at other endpoints; all are down until a start-driver step."`
+	Later        bool                     `json:"later,omitempty" doc:"Installs nothing of the driver before an install-driver step: no plugins, sidecars or CSIDriver object."`
+	Replicas     uint                     `json:"replicas,omitempty" example:"2" doc:"The number of replicas of the controller plugin, each with its sidecars. A sidecar works only while it holds its Lease, unless its flag leaderElection is false. Default 1."`
 	NoNode       bool                     `json:"noNode,omitempty" doc:"Leaves out the node plugins."`
 	NoController bool                     `json:"noController,omitempty" doc:"Leaves out the controller plugin."`
 	Sidecars     sim.Sidecars             `json:"sidecars,omitzero" doc:"Flags of its sidecars that are not the defaults."`
 	CSIAddons    []sim.AddonsSidecar      `json:"csiAddons,omitempty" doc:"Its sidecars of CSI-Addons; default one beside each plugin of a mock that serves CSI-Addons."`
-	CSIDriver    *CSIDriver               `json:"csiDriver,omitempty" example:"{podInfoOnMount: true}" doc:"The spec of its CSIDriver object; default attachRequired as its capabilities say."`
+	CSIDriver    *CSIDriver               `json:"csiDriver,omitempty" example:"{podInfoOnMount: true}" doc:"The spec of its CSIDriver object; default attachRequired according to its capabilities."`
 	NoCSIDriver  bool                     `json:"noCSIDriver,omitempty" doc:"Makes no CSIDriver object; none is made either if objects have one."`
-	External     []externalName           `json:"external,omitempty" doc:"Its sidecars that run outside csisim, against csisim up and the driver's sockets; the built-in ones do not run then."`
-	Version      string                   `json:"version,omitempty" example:"v1" doc:"The release of versions that is installed first; default the one that is described here, with the name program."`
+	External     []externalName           `json:"external,omitempty" doc:"Its sidecars that run outside csisim and use csisim up and the driver's sockets; csisim does not start its own ones."`
+	Version      string                   `json:"version,omitempty" example:"v1" doc:"The release among versions that is installed first; default the release described here, with the name program."`
 	Versions     map[string]DriverVersion `json:"versions,omitempty" example:"{v2: {program: {command: [bin/hostdir-v2, '--endpoint={{.Endpoint}}']}}}" doc:"Releases of the driver by their names, for the step upgrade-driver."`
 
 	profile *profile.Profile // named by Profile
@@ -54,14 +54,14 @@ type Program struct {
 	Command           []string          `json:"command" want:"required" example:"[bin/hostdir, '--endpoint={{.Endpoint}}']" doc:"The program and its arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.Cluster}} {{.AddonsEndpoint}} {{.AddonsSocket}} {{.ServiceURL}}."`
 	ControllerCommand []string          `json:"controllerCommand,omitempty" doc:"Starts the controller plugin; default command."`
 	Single            bool              `json:"single,omitempty" doc:"One process is both the controller plugin and the plugin of the only node."`
-	Optional          bool              `json:"optional,omitempty" doc:"Where the program is not found, csisim run does not try the scenario: it neither passes nor fails. If no scenario of a command can be tried, the exit code is 3."`
+	Optional          bool              `json:"optional,omitempty" doc:"If the program is not found, csisim run does not try the scenario: it neither passes nor fails. If no scenario of a command can be tried, the exit code is 3."`
 	Env               map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
 	NodePaths         []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
 	PluginSocket      string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves regardless of its flags; a driver that serves at /csi/csi.sock needs none."`
-	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the command has that."`
-	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"How long, in wall time, it may take to answer."`
-	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes that csisim starts may have: one that has more is killed."`
-	Capabilities      []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs do not have unless they are named here: they reach beyond the node."`
+	AddonsSocket      string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of its CSI socket; default the CSI socket, or {{.AddonsSocket}} if the command has that."`
+	StartTimeout      strict.Duration   `json:"startTimeout,omitempty" default:"10s" doc:"The wall time that it may take until its first answer."`
+	Memory            resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"The memory limit of each of its processes that csisim starts; a process above it is killed."`
+	Capabilities      []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs have only if they are named here, because they reach beyond the node."`
 	StandIns          profile.StandIns  `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
 }
 

@@ -17,13 +17,13 @@ import (
 // DriverVersion is a release of a driver. A further release inherits everything that it leaves out
 // from the first installed release.
 type DriverVersion struct {
-	Program   *Program      `json:"program,omitempty" doc:"The program of the release. Of a further release it has command, controllerCommand, env and nodePaths; everything else is as in the first one."`
-	Profile   string        `json:"profile,omitempty" example:"hostpath" doc:"The profile that describes how the release is started; default, with binary, the driver's own."`
+	Program   *Program      `json:"program,omitempty" doc:"The program of the release. A further release sets only command, controllerCommand, env and nodePaths; everything else is as in the first release."`
+	Profile   string        `json:"profile,omitempty" example:"hostpath" doc:"The profile that describes the start of the release; with binary, the default is the driver's own profile."`
 	Binary    string        `json:"binary,omitempty" example:"bin/hostpathplugin-v2" doc:"The program of the profile's driver."`
-	Mock      *mock.Options `json:"mock,omitempty" doc:"The options of the reference driver in the release: all that are not the defaults. Volumes and mounts stay."`
-	Deploy    []string      `json:"deploy,omitempty" example:"[deploy/v2]" doc:"The manifests of the release, relative to this file, as those of the driver. The simulation takes from them the CSIDriver object, the classes, the sidecars with their flags, and the volumes of the driver's container."`
+	Mock      *mock.Options `json:"mock,omitempty" doc:"The options of the reference driver in the release that differ from the defaults. Volumes and mounts stay."`
+	Deploy    []string      `json:"deploy,omitempty" example:"[deploy/v2]" doc:"The manifests of the release, relative to this file, like the driver's deploy. The simulation takes from them the CSIDriver object, the classes, the sidecars with their flags, and the volumes of the driver's container."`
 	CSIDriver *CSIDriver    `json:"csiDriver,omitempty" example:"{attachRequired: false}" doc:"The spec of the CSIDriver object."`
-	Sidecars  *sim.Sidecars `json:"sidecars,omitempty" doc:"Flags and versions of the sidecars: all that are not the defaults."`
+	Sidecars  *sim.Sidecars `json:"sidecars,omitempty" doc:"Flags and versions of the sidecars that differ from the defaults."`
 	Objects   Manifests     `json:"objects,omitzero" doc:"Further manifests of the release, such as a StorageClass with other parameters."`
 
 	profile *profile.Profile // that describes the release; nil for none

@@ -12,17 +12,17 @@ import (
 // Expectations must hold for a run, at its end or at an expect step. All expectations are
 // evaluated, so that a failing scenario reports everything at once.
 type Expectations struct {
-	Since      string                  `json:"since,omitempty" doc:"The name of a step: calls and events are those since it began; default since the first step."`
-	Calls      []calls.Pattern         `json:"calls,omitempty" doc:"CSI calls in the order in which they must come; others may stand between. '...' stands for any calls."`
-	Exact      bool                    `json:"exact,omitempty" doc:"No other calls may stand between."`
-	Forbidden  []expect.Forbidden      `json:"forbidden,omitempty" doc:"CSI calls that must not come."`
+	Since      string                  `json:"since,omitempty" doc:"The name of a step: only calls and events since its start count; default since the first step."`
+	Calls      []calls.Pattern         `json:"calls,omitempty" doc:"CSI calls that must occur in this order; others may be between them. '...' stands for any calls."`
+	Exact      bool                    `json:"exact,omitempty" doc:"No other calls may be between them."`
+	Forbidden  []expect.Forbidden      `json:"forbidden,omitempty" doc:"CSI calls that must not occur."`
 	Objects    []ObjectCondition       `json:"objects,omitempty" doc:"Conditions on objects."`
 	Events     []expect.Event          `json:"events,omitempty" doc:"Kubernetes events that must have been emitted."`
 	That       []Statement             `json:"that,omitempty" doc:"CEL expressions over calls, events, elapsed, objects(\"pods\"), files(\"node-a\") and metrics(\"node-a\") that must be true. files has a line for each entry below the kubelet's directory: plugins/ 750 for a directory and its mode, (socket), (device), -> and the target after a link, = and the content after vol_data.json, and [mount SOURCE] after a mount point."`
 	Leftovers  *expect.Allowed         `json:"leftovers,omitempty" doc:"Leftovers that are allowed on nodes, in the API and in drivers: none, any, or patterns such as \"mount */globalmount on node-a\"; default none at the end of a scenario."`
 	Violations *expect.Allowed         `json:"violations,omitempty" doc:"Breaches of the CSI spec by the driver that may happen: none, any, or patterns; default none at the end of a scenario."`
-	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"Expectations of each of several clusters; beside it only leftovers, violations and fails are allowed, which concern all of them."`
-	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The scenario is expected to fail with such a verdict, * for any text; for tests of csisim's findings."`
+	In         map[string]Expectations `json:"in,omitempty" example:"{east: {objects: [{pod: web, phase: Running}]}}" doc:"Expectations of each of several clusters. Beside it only leftovers, violations and fails are allowed, which apply to all clusters."`
+	Fails      string                  `json:"fails,omitempty" example:"*not staged*" doc:"The verdict with which the scenario must fail; * stands for any text. For tests of csisim's findings."`
 
 	path string // the path of the expectations in the scenario
 }

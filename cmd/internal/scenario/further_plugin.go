@@ -13,12 +13,12 @@ import (
 
 // FurtherPlugin is an additional plugin of a driver on a node.
 type FurtherPlugin struct {
-	Name     string `json:"name" want:"required" example:"v2" doc:"Its name in steps; its directory is that of the driver with -name at the end."`
+	Name     string `json:"name" want:"required" example:"v2" doc:"Its name in steps; its directory is the driver's directory with the suffix -name."`
 	Node     string `json:"node" want:"required" example:"node-a" doc:"Its node."`
 	NodeID   string `json:"nodeID,omitempty" doc:"Its CSI node id; the default is that of the driver's own plugin."`
-	Registry string `json:"registry,omitempty" example:"second" doc:"The directory below plugins_registry in which it is offered; default none: it takes the registration socket of the driver's own plugin."`
+	Registry string `json:"registry,omitempty" example:"second" doc:"The directory below plugins_registry for its registration socket; by default it takes over the registration socket of the driver's own plugin."`
 
-	Refused registrar.Refused `json:"refused,omitempty" enum:"exit|stay" doc:"Whether its registrar exits or stays when the kubelet refuses the driver; default as that of the driver's own plugin."`
+	Refused registrar.Refused `json:"refused,omitempty" enum:"exit|stay" doc:"Whether its registrar exits or stays when the kubelet refuses the driver; the default is the same as for the driver's own plugin."`
 }
 
 func (d Driver) furtherPlugins() []sim.FurtherPlugin {

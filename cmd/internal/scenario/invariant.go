@@ -12,7 +12,7 @@ import (
 // Invariant is a statement that holds at the end of each instant of a run.
 type Invariant struct {
 	That    Statement `json:"that" want:"required" example:"objects('pods').all(p, p.status.phase != 'Failed')" doc:"A CEL expression over calls, events, elapsed and objects(\"pods\")."`
-	Because string    `json:"because,omitempty" doc:"Why it holds: a section of a specification, a rule. It is printed when it does not."`
+	Because string    `json:"because,omitempty" doc:"The reason: a section of a specification, or a rule. It is printed when the statement does not hold."`
 }
 
 // statementWatch evaluates the statements of always and sometimes at the end of each instant.

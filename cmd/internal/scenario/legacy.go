@@ -12,11 +12,11 @@ import (
 
 // Legacy sets how a cluster before v1.17 differs from the default.
 type Legacy struct {
-	CreateOnStartup  bool   `json:"createOnStartup,omitempty" doc:"Kubelets make their CSINodeInfo or CSINode when they start, not when the first driver registers; default false."`
-	AnnounceMigrated bool   `json:"announceMigratedOnStartup,omitempty" doc:"They then list the drivers of migrated plugins as not available; default false."`
-	Backoff          string `json:"backoff,omitempty" enum:"operation|none" doc:"How attach and detach are repeated while the object is missing: operation, with growing pauses, or none, every 100 ms; default operation."`
+	CreateOnStartup  bool   `json:"createOnStartup,omitempty" doc:"Kubelets create their CSINodeInfo or CSINode when they start, instead of when the first driver registers; default false."`
+	AnnounceMigrated bool   `json:"announceMigratedOnStartup,omitempty" doc:"At their start kubelets list the drivers of migrated plugins as not available; default false."`
+	Backoff          string `json:"backoff,omitempty" enum:"operation|none" doc:"The repetition of attach and detach while the object is missing: operation, with growing pauses; none, every 100 ms. Default operation."`
 	AttachRequired   *bool  `json:"attachRequired,omitempty" doc:"The value of attachRequired for a CSIDriver without it; default true."`
-	CRDInstalled     *bool  `json:"crdInstalled,omitempty" doc:"Whether the kinds of csi.storage.k8s.io are there; without them no driver can register. Default true."`
+	CRDInstalled     *bool  `json:"crdInstalled,omitempty" doc:"Whether the kinds of csi.storage.k8s.io exist; without them no driver can register. Default true."`
 }
 
 func (l *Legacy) options() legacy.Options {

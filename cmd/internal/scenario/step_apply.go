@@ -19,7 +19,7 @@ func (r *runner) noteOnce(text string) {
 }
 
 func init() {
-	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name the snapshot that it is made from by the claim that this is of: name: pvc/data; and the volume that it is to be bound to by the claim that this was provisioned for: volumeName: pvc/data. In a scenario with clusters a PersistentVolume can name the volume of a claim of the other cluster: volumeHandle: west/pvc/data.", `
+	register("apply", "Creates objects, or changes them, as kubectl apply does: manifests, {file: path}, or {file: path, copies: 100} with {{i}} in the file for the number of the copy. A claim can name its source snapshot by the claim from which the snapshot was taken: name: pvc/data. It can name the volume for its binding by the claim for which the volume was provisioned: volumeName: pvc/data. In a scenario with clusters a PersistentVolume can name the volume of a claim of the other cluster: volumeHandle: west/pvc/data.", `
 apply: |
   apiVersion: v1
   kind: PersistentVolumeClaim

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("volume-condition", "Makes a volume of the reference driver abnormal, or well again. Callers that ask for its condition get that answer.",
+	register("volume-condition", "Makes a volume of the reference driver abnormal, or healthy again. Its answers about the volume's condition change accordingly.",
 		`volume-condition: {pvc: data, abnormal: the disk is on fire}`, &volumeConditionStep{})
 }
 

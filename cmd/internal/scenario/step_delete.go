@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	register("delete", "Asks for an object's deletion and does not wait for its end.", `delete: {pod: web}`, &deleteStep{})
+	register("delete", "Requests the deletion of an object and does not wait for its end.", `delete: {pod: web}`, &deleteStep{})
 }
 
 // deleteStep deletes an object, or all objects that match a name with *.

@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	register("detach", "Detaches a volume in the storage system itself, like its administrator: Kubernetes does not notice.",
+	register("detach", "Detaches a volume in the storage system itself, like an administrator of that system: Kubernetes does not notice.",
 		`detach: {pvc: data, node: node-a}`, &detachStep{})
 }
 
@@ -19,7 +19,7 @@ func init() {
 type detachStep struct {
 	Claim     string `json:"pvc" want:"required" example:"data" doc:"The claim of the volume."`
 	Namespace string `json:"namespace,omitempty" default:"default" doc:"The claim's namespace."`
-	Node      string `json:"node" want:"required" example:"node-a" doc:"The node that it is detached from."`
+	Node      string `json:"node" want:"required" example:"node-a" doc:"The node from which it is detached."`
 }
 
 func (s *detachStep) claim() store.Key {

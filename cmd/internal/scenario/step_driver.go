@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays unless withSocket is true, calls in flight are cut off.",
+	register("kill-driver", "Kills a driver's plugin (SIGKILL): its socket file stays unless withSocket is true, and calls in progress are interrupted.",
 		`kill-driver: {node: node-a}`, &killDriverStep{})
 	register("start-driver", "Starts a driver's plugin that was killed or stopped, on a node with its registrar.",
 		`start-driver: {node: node-a}`, &startDriverStep{})
@@ -88,7 +88,7 @@ func (r *runner) plugins(driver string) []string {
 type (
 	killDriverStep struct {
 		pluginFields
-		WithSocket bool `json:"withSocket,omitempty" doc:"Removes its socket file, too; the registrar of a node's plugin runs on, and the kubelet keeps the driver registered; default false."`
+		WithSocket bool `json:"withSocket,omitempty" doc:"Removes its socket file, too; the registrar of a node's plugin continues, and the kubelet keeps the driver registered; default false."`
 	}
 	startDriverStep   struct{ pluginFields }
 	restartDriverStep struct{ pluginFields }

@@ -13,13 +13,13 @@ import (
 )
 
 func init() {
-	register("exit-container", "Ends a container as a process that exits. The kubelet starts it again, or ends the pod, as the restart policy says.",
+	register("exit-container", "Ends a container like a process that exits. By the restart policy, the kubelet starts it again or ends the pod.",
 		`exit-container: {pod: web, container: main, code: 1}`, &exitContainerStep{})
 }
 
 // exitContainerStep ends containers of pods.
 type exitContainerStep struct {
-	Pod       string   `json:"pod" want:"required" example:"web" doc:"The pod; * stands for any text, and all such pods with containers that run are meant."`
+	Pod       string   `json:"pod" want:"required" example:"web" doc:"The pod. * stands for any text: the step then affects all matching pods with running containers."`
 	Namespace string   `json:"namespace,omitempty" default:"default" doc:"The pod's namespace."`
 	Container string   `json:"container,omitempty" example:"main" doc:"The container, which must run; default the only one of the pod."`
 	Code      exitCode `json:"code,omitempty" example:"1" doc:"Its exit code; default 0."`

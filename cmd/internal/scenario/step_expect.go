@@ -3,7 +3,7 @@ package scenario
 import "github.com/csisim/csisim/internal/input/strict"
 
 func init() {
-	register("expect", "Looks at this point whether something holds of calls, objects, events.", `
+	register("expect", "Checks conditions on calls, objects and events at this point.", `
 expect:
   calls: [NodeStageVolume, NodePublishVolume]
   objects:

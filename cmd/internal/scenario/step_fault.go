@@ -16,23 +16,23 @@ import (
 )
 
 func init() {
-	register("fault", "Makes CSI calls fail, get lost, hang or take long, or kills a component at one.", `
+	register("fault", "Makes CSI calls fail, get lost, hang or take long, or kills a component at a call.", `
 fault: {name: flaky, call: NodeStageVolume, node: node-a, code: Internal, times: 2}
 `, &faultStep{})
-	register("clear-fault", "Ends a fault, or all of them; calls that it holds go on.", `clear-fault: flaky`, clearFaultStep(""))
+	register("clear-fault", "Ends a fault, or all faults; held calls continue.", `clear-fault: flaky`, clearFaultStep(""))
 }
 
 // faultStep injects a fault. The fields of package effect select its effect.
 type faultStep struct {
-	Name       string            `json:"name,omitempty" example:"flaky" doc:"How the fault is named in reports and cleared; default the call."`
+	Name       string            `json:"name,omitempty" example:"flaky" doc:"The name of the fault, in reports and for clear-fault; default the call."`
 	Call       string            `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
 	Driver     string            `json:"driver,omitempty" doc:"Only calls to this driver."`
 	Node       string            `json:"node,omitempty" doc:"Only calls to the plugin on this node."`
 	From       callerName        `json:"from,omitempty" doc:"Only calls of this caller."`
-	Volume     string            `json:"volume,omitempty" doc:"Only calls about this volume id or, of CreateVolume, requested name; * stands for any letters."`
-	LargerThan resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a bigger volume than that: of CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
-	After      uint              `json:"after,omitempty" doc:"Lets so many such calls pass first; default 0."`
-	Times      uint              `json:"times,omitempty" doc:"Number of calls affected. Default: all until the fault is cleared; 1 with kill."`
+	Volume     string            `json:"volume,omitempty" doc:"Only calls about the volume with this id; for CreateVolume, with this requested name. * stands for any letters."`
+	LargerThan resource.Quantity `json:"largerThan,omitempty" example:"512Mi" doc:"Only calls that require a larger volume. Only for CreateVolume, ControllerExpandVolume and NodeExpandVolume."`
+	After      uint              `json:"after,omitempty" doc:"The number of such calls that pass before the fault begins; default 0."`
+	Times      uint              `json:"times,omitempty" doc:"The number of affected calls. Default: all until the fault is cleared; 1 with kill."`
 	effect.Fields
 }
 

@@ -1,9 +1,9 @@
 package scenario
 
 func init() {
-	register("install-driver", "Installs a driver that came with later, or was uninstalled: plugins, sidecars and CSIDriver object.",
+	register("install-driver", "Installs a driver that has later: true, or was uninstalled: plugins, sidecars and CSIDriver object.",
 		`install-driver: {driver: mock.csi.csisim.dev}`, &installDriverStep{})
-	register("uninstall-driver", "Deletes a driver's deployment: sidecars, plugins, registrars and CSIDriver object; its volumes stay as they are.",
+	register("uninstall-driver", "Deletes a driver's deployment: sidecars, plugins, registrars and CSIDriver object; its volumes do not change.",
 		`uninstall-driver: {}`, &uninstallDriverStep{})
 }
 

@@ -1,7 +1,7 @@
 package scenario
 
 func init() {
-	register("ledger", "Shows the leftovers at this point, and the calls that left them. It never fails; use expect: {leftovers: none} for that.", `
+	register("ledger", "Shows the leftovers at this point, and the calls that left them. The step never fails; use expect: {leftovers: none} for that.", `
 ledger: {}
 `, &ledgerStep{})
 }

@@ -13,7 +13,7 @@ func init() {
 	register("uncordon", "Marks a node as schedulable.", `uncordon: node-a`, uncordonStep(""))
 	register("taint", "Puts a taint on a node, or changes it.",
 		`taint: {node: node-a, key: node.kubernetes.io/out-of-service, effect: NoExecute}`, &taintStep{})
-	register("untaint", "Takes a taint off a node.",
+	register("untaint", "Removes a taint from a node.",
 		`untaint: {node: node-a, key: node.kubernetes.io/out-of-service}`, &untaintStep{})
 }
 

@@ -29,7 +29,7 @@ type patchStep struct {
 type patchFields struct {
 	Merge       map[string]any `json:"merge" want:"required" doc:"The JSON merge patch."`
 	Subresource string         `json:"subresource,omitempty" enum:"status" doc:"Patches the status instead of the rest."`
-	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The message with which the API server must refuse the patch, * for any text. Default: it must accept the patch."`
+	Refused     string         `json:"refused,omitempty" example:"*is forbidden*" doc:"The message with which the API server must reject the patch; * stands for any text. Default: it must accept the patch."`
 }
 
 // UnmarshalStrict reads the object and the patch, and checks that the object has all fields of the

@@ -21,9 +21,9 @@ func init() {
 // nodePressureStep makes a node short of a resource.
 type nodePressureStep struct {
 	Node   string                       `json:"node" want:"required" example:"node-a" doc:"The node."`
-	Memory *resource.Quantity           `json:"memory,omitempty" example:"512Mi" doc:"How much memory is missing until the kubelet's threshold of 100Mi is kept; 0 ends a shortage."`
-	Disk   *resource.Quantity           `json:"disk,omitempty" example:"5Gi" doc:"How much of the disk is missing until the kubelet's threshold of 10 % is kept; 0 ends a shortage."`
-	Usage  map[string]resource.Quantity `json:"usage,omitempty" example:"{big: 1Gi}" doc:"How much pods use, by name or namespace/name; default the request of a pod, or 10Mi without a request."`
+	Memory *resource.Quantity           `json:"memory,omitempty" example:"512Mi" doc:"The amount of memory that is missing to reach the kubelet's threshold of 100Mi; 0 ends a shortage."`
+	Disk   *resource.Quantity           `json:"disk,omitempty" example:"5Gi" doc:"The amount of disk space that is missing to reach the kubelet's threshold of 10 %; 0 ends a shortage."`
+	Usage  map[string]resource.Quantity `json:"usage,omitempty" example:"{big: 1Gi}" doc:"The usage of pods, by name or namespace/name; default the request of the pod, or 10Mi without a request."`
 }
 
 func (s *nodePressureStep) check(c *checker) {

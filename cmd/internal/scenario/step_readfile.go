@@ -9,14 +9,14 @@ import (
 )
 
 func init() {
-	register("read-file", "Reads a file of a volume and looks whether content, owner and permissions are as expected.",
+	register("read-file", "Reads a file of a volume and checks its content, owner and permissions.",
 		`read-file: {pod: web, volume: data, file: report, gid: 2000, mode: "0660"}`, &readFileStep{})
 }
 
 // readFileStep checks the given properties of a file.
 type readFileStep struct {
 	volumeFileFields
-	Content *string      `json:"content,omitempty" example:"hello" doc:"All that the file holds."`
+	Content *string      `json:"content,omitempty" example:"hello" doc:"The complete content of the file."`
 	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The owner of the file."`
 	GID     *uint32      `json:"gid,omitempty" example:"2000" doc:"The group that owns it."`
 	Mode    *permissions `json:"mode,omitempty" example:"0660" doc:"Its permissions."`

@@ -3,9 +3,9 @@ package scenario
 import "github.com/csisim/csisim/sim"
 
 func init() {
-	register("stop-registrar", "Stops node-driver-registrar (SIGTERM): it removes its socket, the driver is unregistered.",
+	register("stop-registrar", "Stops node-driver-registrar (SIGTERM): it removes its socket, and the driver is unregistered.",
 		`stop-registrar: {node: node-a}`, &stopRegistrarStep{})
-	register("kill-registrar", "Kills node-driver-registrar (SIGKILL): its socket file stays, the kubelet does not notice.",
+	register("kill-registrar", "Kills node-driver-registrar (SIGKILL): its socket file stays, and the kubelet does not notice.",
 		`kill-registrar: {node: node-a}`, &killRegistrarStep{})
 	register("start-registrar", "Starts node-driver-registrar: the driver is registered again.",
 		`start-registrar: {node: node-a}`, &startRegistrarStep{})

@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("fail-service", "Makes a service that a driver's profile has a stand-in for fail: a file server, a cloud.",
+	register("fail-service", "Makes a service fail for which a driver's profile has a stand-in: a file server, a cloud.",
 		`fail-service: {operation: mount, times: 2}`, &failServiceStep{})
 	register("recover-services", "Ends all failures of the services of a driver's profile.",
 		`recover-services: {}`, &recoverServicesStep{})
@@ -17,8 +17,8 @@ func init() {
 
 type failServiceStep struct {
 	Driver    string `json:"driver,omitempty" doc:"The driver with the stand-in in its profile; default the only one."`
-	Operation string `json:"operation" want:"required" example:"mount" doc:"The operation that fails: mount of nfs, attach and others of openstack, GET /volumes and others of http; a mistake here lists them."`
-	Times     uint   `json:"times,omitempty" doc:"How often it fails; default always, until recover-services."`
+	Operation string `json:"operation" want:"required" example:"mount" doc:"The operation that fails: for example mount of nfs, attach of openstack, GET /volumes of http. The error for a wrong name lists all operations."`
+	Times     uint   `json:"times,omitempty" doc:"The number of failures; default always, until recover-services."`
 	Code      int    `json:"code,omitempty" doc:"The exit code or HTTP status; default the operation's usual one."`
 	Message   string `json:"message,omitempty" doc:"The error's message; default the operation's usual one."`
 }

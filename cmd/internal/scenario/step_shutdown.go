@@ -9,7 +9,7 @@ import (
 )
 
 func init() {
-	register("shut-down", "Shuts a node down gracefully: its pods end and their volumes are unmounted as far as there is time, then it is off.",
+	register("shut-down", "Shuts a node down gracefully: its pods end, and their volumes are unmounted if there is enough time; then the node is off.",
 		`shut-down: {node: node-a, gracePeriod: 30s, gracePeriodCriticalPods: 10s}`, &shutDownStep{})
 }
 
@@ -20,7 +20,7 @@ const defaultGrace = 30 * time.Second
 type shutDownStep struct {
 	Node     string          `json:"node" want:"required" example:"node-a" doc:"The node."`
 	Grace    strict.Duration `json:"gracePeriod,omitempty" default:"30s" example:"30s" doc:"The time for all pods together to end."`
-	Critical strict.Duration `json:"gracePeriodCriticalPods,omitempty" default:"0s" example:"10s" doc:"The part of it that is kept for critical pods, which end last."`
+	Critical strict.Duration `json:"gracePeriodCriticalPods,omitempty" default:"0s" example:"10s" doc:"The part of this time that is reserved for critical pods, which end last."`
 }
 
 func (s *shutDownStep) grace() fakekubelet.ShutdownGrace {

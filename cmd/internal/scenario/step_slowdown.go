@@ -3,7 +3,7 @@ package scenario
 import "github.com/csisim/csisim/internal/input/strict"
 
 func init() {
-	register("slow-down", "Has each request of a controller, sidecar or kubelet to the API server take time, so that later steps come in the middle of its reactions.",
+	register("slow-down", "Makes each request of a controller, sidecar or kubelet to the API server take time, so that later steps happen in the middle of its reactions.",
 		`slow-down: {controller: csi-provisioner/mock.csi.csisim.dev, request: 2s}`, &slowDownStep{})
 }
 
@@ -11,7 +11,7 @@ func init() {
 type slowDownStep struct {
 	Controller string          `json:"controller,omitempty" example:"attachdetach" doc:"A controller, a sidecar as csi-attacher/<driver>, or kube-controller-manager for all controllers in it."`
 	Kubelet    string          `json:"kubelet,omitempty" example:"node-a" doc:"The node of the kubelet."`
-	Request    strict.Duration `json:"request" want:"required" example:"2s" doc:"How long each request takes before it has its effect, in virtual time; 0s is as fast as before."`
+	Request    strict.Duration `json:"request" want:"required" example:"2s" doc:"The virtual time that passes before each request has its effect; 0s removes the delay."`
 }
 
 func (s *slowDownStep) check(c *checker) {

@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register("advance", "Lets virtual time pass.", `advance: 30s`, &advanceStep{})
-	register("settle", "Lets virtual time pass until nothing is left to do but housekeeping. If that does not come, it names the objects that components keep changing.", `settle: 10m`, &settleStep{})
+	register("settle", "Lets virtual time pass until only housekeeping is left. If this never happens, the error names the objects that components keep changing.", `settle: 10m`, &settleStep{})
 }
 
 // advanceStep advances virtual time by a span.

@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	register("upgrade", "Ends the kubelet of a node, or the control plane, and starts it in another version of Kubernetes or with other in-tree plugins migrated. Nothing is drained.",
+	register("upgrade", "Stops the kubelet of a node, or the control plane, and starts it in another version of Kubernetes or with other migrated in-tree plugins. Nodes are not drained.",
 		`upgrade: {node: node-a, kubernetes: "1.24"}`, &upgradeStep{})
 }
 
@@ -18,8 +18,8 @@ func init() {
 type upgradeStep struct {
 	Node         string    `json:"node,omitempty" example:"node-a" doc:"The node of the upgraded kubelet."`
 	ControlPlane bool      `json:"controlPlane,omitempty" doc:"The API server, the controllers and the scheduler are upgraded; the sidecars of drivers are not."`
-	Kubernetes   Version   `json:"kubernetes,omitempty" example:"1.24" doc:"The new version; default the one it has."`
-	Migration    Migration `json:"migration,omitempty" doc:"In-tree plugins by name, as cluster.migration has them; the others stay as they are."`
+	Kubernetes   Version   `json:"kubernetes,omitempty" example:"1.24" doc:"The new version; default the current one."`
+	Migration    Migration `json:"migration,omitempty" doc:"In-tree plugins by name, as in cluster.migration; the others do not change."`
 }
 
 func (s *upgradeStep) check(c *checker) {

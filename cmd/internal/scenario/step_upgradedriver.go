@@ -11,7 +11,7 @@ import (
 )
 
 func init() {
-	register("upgrade-driver", "Replaces the pods of a driver's plugins by pods of another release, as an update of its workloads does: the objects of the release are applied, a pod ends with SIGTERM, and the next one has a fresh container and the sidecars of the release. Directories of the node stay. A CSIDriver object or a class that the API refuses to change is deleted and created. An old pod ends before the next one starts: a surge is not simulated.",
+	register("upgrade-driver", "Replaces the pods of a driver's plugins by pods of another release, like an update of its workloads: the objects of the release are applied, a pod ends with SIGTERM, and the next one has a fresh container and the sidecars of the release. Directories of the node stay. A CSIDriver object or a class that the API refuses to change is deleted and created. An old pod ends before the next one starts: a surge is not simulated.",
 		`upgrade-driver: {to: v2, plugin: node, maxUnavailable: 50%, restartAfter: 5s}`, &upgradeDriverStep{})
 }
 
@@ -32,9 +32,9 @@ type upgradeDriverStep struct {
 	To             string              `json:"to" want:"required" example:"v2" doc:"The release: one of the driver's versions or, as a rollback, the one that was installed first, which is called program unless the driver has a version."`
 	Plugin         string              `json:"plugin,omitempty" enum:"node|controller|all" doc:"The plugins that are updated; default all, or node if a node is given."`
 	Node           string              `json:"node,omitempty" example:"node-a" doc:"Only the plugin on this node."`
-	Strategy       string              `json:"strategy,omitempty" enum:"rolling|onDelete|recreate" doc:"rolling replaces pod after pod. onDelete replaces none: the next pod of a plugin is of the release, such as that of restart-driver, or after stop-driver and start-driver. recreate ends all pods of the controller plugin before the next ones start, as a Deployment does. Default rolling."`
-	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty" example:"1" doc:"With rolling: how many pods are missing at a time, a number or a percentage, which is rounded up for the pods on nodes and down for those of the controller plugin; default 1."`
-	RestartAfter   strict.Duration     `json:"restartAfter,omitempty" example:"5s" doc:"How long, in virtual time, a pod is missing before the next one runs; default 0s."`
+	Strategy       string              `json:"strategy,omitempty" enum:"rolling|onDelete|recreate" doc:"rolling replaces one pod after another. onDelete replaces none: the next pod of a plugin has the new release, for example after restart-driver, or after stop-driver and start-driver. recreate ends all pods of the controller plugin before the next ones start, as a Deployment does. Default rolling."`
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty" example:"1" doc:"With rolling: the number of pods that may be missing at a time, or a percentage, which is rounded up for pods on nodes and down for pods of the controller plugin; default 1."`
+	RestartAfter   strict.Duration     `json:"restartAfter,omitempty" example:"5s" doc:"The virtual time for which a pod is missing before the next one runs; default 0s."`
 }
 
 // Refused names the fields of a DaemonSet's update that a step does not support.

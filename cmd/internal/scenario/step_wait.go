@@ -14,7 +14,7 @@ import (
 )
 
 func init() {
-	register("wait", "Lets virtual time pass until something is true of an object, of CSI calls, of events or of a registration.", `
+	register("wait", "Lets virtual time pass until a condition on an object, CSI calls, events or a registration is true.", `
 wait: {pod: web, phase: Running, for: 5m}
 `, &waitStep{})
 }

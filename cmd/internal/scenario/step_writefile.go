@@ -20,7 +20,7 @@ type writeFileStep struct {
 	Content string       `json:"content,omitempty" example:"hello" doc:"The content to write."`
 	UID     *uint32      `json:"uid,omitempty" example:"1000" doc:"The user that writes it; the default is the user of the pod's containers."`
 	GID     *uint32      `json:"gid,omitempty" example:"1000" doc:"The group of that user; the default is the group of the pod's containers. In a directory with setgid, it is the group of the directory."`
-	Refused bool         `json:"refused,omitempty" doc:"It must fail, since the volume cannot be written now; default false."`
+	Refused bool         `json:"refused,omitempty" doc:"The write must fail, because the volume is not writable now; default false."`
 	Mode    *permissions `json:"mode,omitempty" example:"0640" doc:"Its permissions; default 0644."`
 }
 

@@ -29,7 +29,7 @@ type Options struct {
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Version is the release that is simulated. Default: the newest.
-	Version sidecar.Release `json:"version,omitempty" example:"4.7" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
+	Version sidecar.Release `json:"version,omitempty" example:"4.7" doc:"The release of the sidecar, if its behaviour differs from the newest one (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each ControllerPublishVolume and ControllerUnpublishVolume.
 	// Default: 15 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
@@ -41,7 +41,7 @@ type Options struct {
 	Workers uint `json:"workers,omitempty" doc:"--worker-threads; default 10."`
 	// ReconcileSync is the interval at which attachments are compared to ListVolumes, if the driver
 	// can list them. Default: 1 min.
-	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: how often attachments are compared with ListVolumes, if the driver can list them; default 1m."`
+	ReconcileSync time.Duration `json:"reconcileSync,omitzero" example:"15s" doc:"--reconcile-sync: the interval at which attachments are compared with ListVolumes, if the driver can list them; default 1m."`
 	// MaxEntries is the page size of ListVolumes; 0 means the driver's default.
 	MaxEntries uint `json:"maxEntries,omitempty" doc:"--max-entries: the page size of ListVolumes; default 0, the driver's own."`
 	// DefaultFSType is the file system of volumes that do not name one.

@@ -27,7 +27,7 @@ type Options struct {
 	// PodInfo is a field of the object since Kubernetes 1.14. Default: false.
 	PodInfo bool `json:"podInfoMount,omitempty" doc:"--pod-info-mount, since Kubernetes 1.14: podInfoOnMount of the CSIDriver; default false."`
 	// Restart controls whether the program restarts after its exit. Default: sidecar.RestartAlways.
-	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is restarted after its exit, as in a pod; default always."`
 }
 
 var _ sidecar.Sidecar = Options{}

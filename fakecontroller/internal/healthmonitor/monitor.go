@@ -37,9 +37,9 @@ type Options struct {
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 15s."`
 	// MonitorInterval is the interval at which each worker checks one volume, if the driver does
 	// not list volumes. Default: 1 min.
-	MonitorInterval time.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: how often each worker asks about one volume, if the driver does not list volumes; default 1m."`
+	MonitorInterval time.Duration `json:"monitorInterval,omitzero" example:"10s" doc:"--monitor-interval: the interval at which each worker checks one volume, if the driver does not list volumes; default 1m."`
 	// ListVolumesInterval is the interval between lists of volumes. Default: 5 min.
-	ListVolumesInterval time.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: how often volumes are listed; default 5m."`
+	ListVolumesInterval time.Duration `json:"listVolumesInterval,omitzero" example:"1m" doc:"--list-volumes-interval: the interval at which volumes are listed; default 5m."`
 	// VolumeListAddInterval is the interval at which unchecked volumes are added. Default: 5 min.
 	VolumeListAddInterval time.Duration `json:"-"`
 	// NodeListAddInterval is the interval at which nodes are checked. Default: 5 min.

@@ -19,7 +19,7 @@ type Options struct {
 	Socket  string          `json:"-"`
 
 	// Version is the release that is simulated. Default: the newest.
-	Version sidecar.Release `json:"version,omitempty" example:"5.0" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
+	Version sidecar.Release `json:"version,omitempty" example:"5.0" doc:"The release of the sidecar, if its behaviour differs from the newest one (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each CSI call, in virtual time. Default: 10 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
 	// RetryIntervalStart and RetryIntervalMax bound the delay before a claim or
@@ -28,34 +28,34 @@ type Options struct {
 	RetryIntervalMax   time.Duration `json:"retryIntervalMax,omitzero" example:"1m" doc:"--retry-interval-max: the longest pause before a retry; default 5m."`
 	// ExtraCreateMetadata adds the names of claim and volume to the parameters of CreateVolume.
 	// Default: true, the setting of nearly all deployments; the program's own default is false.
-	ExtraCreateMetadata *bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true, or as the profile says."`
+	ExtraCreateMetadata *bool `json:"extraCreateMetadata,omitempty" doc:"--extra-create-metadata: the names of claim and volume are parameters of CreateVolume; default true, or the value in the profile."`
 	// StrictTopology requests only the selected node's segment.
 	StrictTopology bool `json:"strictTopology,omitempty" doc:"--strict-topology: request only the selected node's topology; default false."`
 	// ImmediateTopology requests the cluster's topology when no node is selected and the class
 	// allows all topologies. Default: true.
 	ImmediateTopology *bool `json:"immediateTopology,omitempty" doc:"--immediate-topology: request the cluster's topology if no node is selected; default true."`
 	// DefaultFSType is the file system if the class names none. Default: none.
-	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system where the class names none; default none."`
+	DefaultFSType string `json:"defaultFSType,omitempty" example:"ext4" doc:"--default-fstype: the file system if the class names none; default none."`
 	// ControllerPublishReadOnly makes a volume read-only if ReadOnlyMany is the only access mode of
 	// its claim.
-	ControllerPublishReadOnly bool `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims that are ReadOnlyMany alone are read-only; default false."`
+	ControllerPublishReadOnly bool `json:"controllerPublishReadonly,omitempty" doc:"--controller-publish-readonly: volumes of claims with the access mode ReadOnlyMany only are read-only; default false."`
 	// KubeAPICapacityQPS and KubeAPICapacityBurst are KubeAPIQPS and KubeAPIBurst of the
 	// client that writes CSIStorageCapacities. Default: 1 and 5.
 	KubeAPICapacityQPS   sidecar.Rate `json:"kubeAPICapacityQPS,omitempty" example:"10" doc:"--kube-api-capacity-qps: kubeAPIQPS of the client that writes CSIStorageCapacities; default 1."`
 	KubeAPICapacityBurst uint         `json:"kubeAPICapacityBurst,omitempty" example:"20" doc:"--kube-api-capacity-burst: kubeAPIBurst of that client; default 5."`
 	// CapacityPollInterval is the interval between requests for the driver's capacity. Default 1
 	// min. C-PROV-91
-	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: how often GetCapacity is called again for each topology segment and class; default 1m."`
+	CapacityPollInterval time.Duration `json:"capacityPollInterval,omitzero" example:"10s" doc:"--capacity-poll-interval: the interval between calls of GetCapacity for each topology segment and class; default 1m."`
 	// NodeDeployment runs one provisioner beside the plugin of each node, for the volumes of that
 	// node. No provisioner runs beside the controller plugin then, and node plugins also serve the
 	// Controller service. Default: false.
-	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: one runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
+	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: a csi-provisioner runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
 	// NodeDeploymentImmediateBinding lets nodes take claims with immediate binding. Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
 	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay limit the time for which a node leaves
 	// such a claim to other nodes. Default: 20 s and 60 s.
-	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: for how long, at most, a node leaves such a claim to others at first; default 20s."`
-	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: for how long at most; default 60s."`
+	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: the longest time for which a node at first leaves such a claim to others; default 20s."`
+	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: the limit of that time; default 60s."`
 	// CrossNamespaceVolumeDataSource allows sources in other namespaces. Default: false. C-PROV-42
 	CrossNamespaceVolumeDataSource bool `json:"crossNamespaceVolumeDataSource,omitempty" doc:"The feature gate CrossNamespaceVolumeDataSource is on: a dataSourceRef may name another namespace that has a ReferenceGrant; default false."`
 	// HonorPVReclaimPolicy and VolumeAttributesClass are feature gates. Default: as in the release.

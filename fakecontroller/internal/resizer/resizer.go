@@ -31,7 +31,7 @@ type Options struct {
 	Machine machine.Machine `json:"-"`
 	Socket  string          `json:"-"`
 	// Version is the release that is simulated. Default: the newest.
-	Version sidecar.Release `json:"version,omitempty" example:"1.14" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
+	Version sidecar.Release `json:"version,omitempty" example:"1.14" doc:"The release of the sidecar, if its behaviour differs from the newest one (docs/reference/versions.md); default the newest."`
 	// Timeout bounds each call. Default: 10 s.
 	Timeout time.Duration `json:"timeout,omitzero" example:"1m" doc:"--timeout: the deadline of each CSI call; default 10s."`
 	// RetryIntervalStart and RetryIntervalMax limit the backoff of a failed claim. An infeasible
@@ -46,7 +46,7 @@ type Options struct {
 	AnnotateFsResize bool `json:"-"`
 	// RecoverVolumeExpansionFailure and VolumeAttributesClass are feature gates. Default: as in the
 	// release.
-	RecoverVolumeExpansionFailure *bool `json:"recoverVolumeExpansionFailure,omitempty" doc:"The feature gate RecoverVolumeExpansionFailure: claims record expansions under way, and infeasible ones rest; default true since 1.13."`
+	RecoverVolumeExpansionFailure *bool `json:"recoverVolumeExpansionFailure,omitempty" doc:"The feature gate RecoverVolumeExpansionFailure: claims record expansions under way, and infeasible ones are retried rarely; default true since 1.13."`
 	VolumeAttributesClass         *bool `json:"volumeAttributesClass,omitempty" doc:"The feature gate VolumeAttributesClass: volumes are modified when their claims name another class; default true since 2.0."`
 	sidecar.Flags
 }

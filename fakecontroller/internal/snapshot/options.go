@@ -12,7 +12,7 @@ const Lock = "snapshot-controller-leader"
 type Options struct {
 	// Replicas is the number of replicas. Only the holder of the Lease works, unless the flag
 	// LeaderElection is false. Default: 1.
-	Replicas uint `json:"replicas,omitempty" example:"2" doc:"How many run. One works only while it holds the Lease, unless its flag leaderElection is false. Default 1."`
+	Replicas uint `json:"replicas,omitempty" example:"2" doc:"The number of replicas. A replica works only while it holds the Lease, unless the flag leaderElection is false. Default 1."`
 	// Flags are the flags that snapshot-controller shares with sidecars. C-LIB-7
 	sidecar.Flags
 }

@@ -24,7 +24,7 @@ const Caller = "csi-snapshotter"
 // the defaults of the sidecar's flags. C-SNAP-30
 type Options struct {
 	// Version is the release of the sidecar: see docs/reference/versions.md. Default: the newest.
-	Version sidecar.Release `json:"version,omitempty" example:"6.3" doc:"The release of the sidecar, as far as it behaved otherwise (docs/reference/versions.md); default the newest."`
+	Version sidecar.Release `json:"version,omitempty" example:"6.3" doc:"The release of the sidecar, if its behaviour differs from the newest one (docs/reference/versions.md); default the newest."`
 	// Driver is the driver's name.
 	Driver string `json:"-"`
 	// Machine and Socket are the address of the controller plugin.

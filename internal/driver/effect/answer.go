@@ -12,8 +12,8 @@ import (
 
 // answerFields are the fields of faults that make calls fail.
 type answerFields struct {
-	Code    calls.Code `json:"code,omitempty" doc:"The driver does not see the call, its caller gets this code."`
-	Message string     `json:"message,omitempty" doc:"The error's message; default says that it was injected."`
+	Code    calls.Code `json:"code,omitempty" doc:"The driver does not receive the call; its caller gets this code."`
+	Message string     `json:"message,omitempty" doc:"The message of the error; the default states that the error was injected."`
 }
 
 // answer sends the caller an error; the driver does not receive the call.

@@ -13,7 +13,7 @@ import (
 
 // contradictFields are the fields of faults that contradict a call.
 type contradictFields struct {
-	Contradict bool `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must refuse: to attach a single-node volume to another node as well, to make a bigger or a smaller volume of the same name, or one without its source, to cut a snapshot of the same name from another volume, to publish a volume for a single writer at another path as well. Of CreateVolume, CreateSnapshot, ControllerPublishVolume and NodePublishVolume."`
+	Contradict bool `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must reject. Such a call attaches a single-node volume to a second node; creates a volume of the same name that is larger, smaller or without its source; takes a snapshot of the same name from another volume; or publishes a single-writer volume at a second path. For CreateVolume, CreateSnapshot, ControllerPublishVolume and NodePublishVolume."`
 }
 
 // contradict sends the driver, after an OK answer, a call that is incompatible with the first one.

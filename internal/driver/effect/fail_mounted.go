@@ -7,7 +7,7 @@ import (
 
 // failMountedFields are the fields of faults that make mounted file systems fail.
 type failMountedFields struct {
-	Mounted string `json:"mounted,omitempty" example:"ESTALE" doc:"While a driver program works on the call, the file systems that are mounted at the call's paths fail with this error until they are unmounted, as those of a server that has lost them (ESTALE), a broken disk (EIO) or a FUSE daemon that has died (ENOTCONN): each system call about a file there fails, but unmounting works. With EROFS those that write fail."`
+	Mounted string `json:"mounted,omitempty" example:"ESTALE" doc:"While a driver program works on the call, the file systems that are mounted at the call's paths fail with this error until they are unmounted, like file systems of a server that has lost them (ESTALE), of a broken disk (EIO) or of an exited FUSE daemon (ENOTCONN). Each system call about a file there fails; with EROFS only calls that write fail. Unmounting works."`
 }
 
 // failMounted: while a driver's program works on the call, file systems that are mounted at the

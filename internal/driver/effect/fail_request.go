@@ -16,7 +16,7 @@ import (
 // failRequestFields are the fields of faults that make requests to a service fail, in addition to
 // fails and nth.
 type failRequestFields struct {
-	Request string `json:"request,omitempty" example:"DELETE /volumes/*" doc:"With fails: which HTTP requests of the driver program to the stand-in fail; * stands for any letters within an element, alone for any path, or for every request. reset: the service does it, and resets the connection. slow: it does it, and answers when the caller of the CSI call has given up and a minute more. stale: a list of a collection with staleLists lacks the newest thing, and still has the one that was deleted last. HTTP 404 of a DELETE, and HTTP 409 of a POST to a collection with unique, mean that it is done already: so it is. With other statuses nothing is done."`
+	Request string `json:"request,omitempty" example:"DELETE /volumes/*" doc:"With fails: the HTTP requests of the driver program to the stand-in that fail, as a method and a path; * stands for any letters within an element, in place of the path for any path, and alone for every request. reset: the service executes the request and resets the connection. slow: the service executes the request and answers one minute after the caller of the CSI call has given up. stale: a list of a collection with staleLists lacks the newest object, and still has the one that was deleted last. HTTP 404 of a DELETE, and HTTP 409 of a POST to a collection with unique, mean that the request was executed before: the service then executes it. With other statuses nothing is executed."`
 }
 
 // failRequest: a request of the driver's program to a stand-in for its service fails.

@@ -11,10 +11,10 @@ import (
 // failSystemCallFields are the fields of faults that make system calls fail. Faults of requests
 // have some of them, too.
 type failSystemCallFields struct {
-	Syscall string `json:"syscall,omitempty" example:"umount2" doc:"With fails: which system calls of the driver program and of its child processes fail during the call. mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices), each in all forms: renameat2 is rename, fdatasync is fsync."`
-	Nth     uint   `json:"nth,omitempty" doc:"With syscall or request: which one of each call fails, from 1; default all."`
-	Path    string `json:"path,omitempty" example:"globalmount" doc:"With syscall: only those about this path, its last elements or all of it; * stands for any letters within an element."`
-	Fails   string `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being made, or how requests fail: HTTP 500 and other statuses, reset, slow, stale. times is how many fail then, in all calls together."`
+	Syscall string `json:"syscall,omitempty" example:"umount2" doc:"With fails: the system calls of the driver program and of its child processes that fail during the call. They are mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices). Each name stands for all forms: renameat2 is rename, fdatasync is fsync."`
+	Nth     uint   `json:"nth,omitempty" doc:"With syscall or request: the number of the one in each call that fails, counted from 1; default all."`
+	Path    string `json:"path,omitempty" example:"globalmount" doc:"With syscall: only system calls about this path, given by its last elements or in full; * stands for any letters within an element."`
+	Fails   string `json:"fails,omitempty" example:"EBUSY" doc:"The error with which the system calls fail, without being executed; or the way in which requests fail: HTTP 500 and other statuses, reset, slow, stale. The field times then limits the number of failures in all calls together."`
 }
 
 // failSystemCall: a system call of the driver's program fails without taking effect.

@@ -16,7 +16,7 @@ import (
 
 // fillFields are the fields of faults that fill a volume while it is measured.
 type fillFields struct {
-	Fill bool `json:"fill,omitempty" doc:"Right after its OK a file of 4 MiB is written to the volume, and the driver program is called again, with the file and without it: used may not fall, and available rise, by so much. Of NodeGetVolumeStats of a file system."`
+	Fill bool `json:"fill,omitempty" doc:"Right after its OK a file of 4 MiB is written to the volume, and the driver program is called again, with the file and without it. The file must not make used fall and available rise by its size. For NodeGetVolumeStats of a file system."`
 }
 
 // fill writes a large file to the volume after an OK answer, and measures the volume with the file

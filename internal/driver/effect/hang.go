@@ -4,7 +4,7 @@ import "github.com/csisim/csisim/drivers/fault"
 
 // hangFields are the fields of faults that make calls hang.
 type hangFields struct {
-	Hang bool `json:"hang,omitempty" doc:"The driver never sees the call, and no answer ever comes."`
+	Hang bool `json:"hang,omitempty" doc:"The driver never receives the call, and the caller never gets an answer."`
 }
 
 // hang: the driver does not receive the call, and its caller gets no answer.

@@ -14,10 +14,10 @@ import (
 // until they are cleared.
 type (
 	delayAnswerFields struct {
-		DelayAnswer strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once, its answer comes after so much virtual time."`
+		DelayAnswer strict.Duration `json:"delayAnswer,omitempty" doc:"The driver acts at once; its answer arrives after this virtual time."`
 	}
 	holdAnswerFields struct {
-		HoldAnswer bool `json:"holdAnswer,omitempty" doc:"The driver acts at once, its answer comes when the fault is cleared."`
+		HoldAnswer bool `json:"holdAnswer,omitempty" doc:"The driver acts at once; its answer arrives when the fault is cleared."`
 	}
 )
 

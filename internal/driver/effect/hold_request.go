@@ -14,7 +14,7 @@ import (
 // or until they are cleared.
 type (
 	delayRequestFields struct {
-		DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The driver gets the call only after so much virtual time, even if its caller has given up."`
+		DelayRequest strict.Duration `json:"delayRequest,omitempty" doc:"The virtual time after which the driver gets the call, even if its caller has given up."`
 	}
 	holdRequestFields struct {
 		HoldRequest bool `json:"holdRequest,omitempty" doc:"The driver gets the call only when the fault is cleared, even if its caller has given up."`

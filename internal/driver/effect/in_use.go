@@ -11,7 +11,7 @@ import (
 
 // inUseFields are the fields of faults by which mounts are in use.
 type inUseFields struct {
-	InUse bool `json:"inUse,omitempty" doc:"While a driver program works on the call its mounts are in use: its first attempt to unmount one fails with EBUSY (target is busy), unless it detaches the mount."`
+	InUse bool `json:"inUse,omitempty" doc:"While a driver program works on the call, its mounts are in use: the first attempt to unmount each fails with EBUSY (target is busy), unless the program detaches the mount."`
 }
 
 // inUse: the mounts of a driver's program are in use during the call. csisim observes no unmounts

@@ -12,7 +12,7 @@ import (
 
 // insteadFields are the fields of faults that answer in place of the driver.
 type insteadFields struct {
-	Answer map[string]any `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not see the call, its caller gets this answer, with the fields of the protocol."`
+	Answer map[string]any `json:"answer,omitempty" example:"{pre_usage: {usage_bytes: 100}}" doc:"The driver does not receive the call; its caller gets this answer, with the fields of the protocol."`
 }
 
 // instead makes the caller receive another answer, without the driver receiving the call.

@@ -20,12 +20,12 @@ import (
 
 // killFields are the fields of faults that kill.
 type killFields struct {
-	Kill         string          `json:"kill,omitempty" example:"kubelet" doc:"The victim at the call (SIGKILL): the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. If the driver is killed, the call gets no answer; otherwise the driver executes the call."`
-	At           string          `json:"at,omitempty" enum:"receipt|work|answer" doc:"When, with kill: on receipt, before the driver acts; while it works, which is after some of the changes that a driver program makes to files (where the system does not show them, 2 ms of wall time later); or when it has acted, before its answer is delivered. Default receipt."`
-	AfterChanges uint            `json:"afterChanges,omitempty" doc:"With at: work, how many changes of files the program and its child processes have made; default 1. Creating or truncating a file is one, writing to it another; so are renaming, removing, mounting and unmounting. A call with fewer changes ends first, which is like at: answer."`
-	Before       *systemCall     `json:"before,omitempty" doc:"With kill: kills just before the driver program, or a child process, makes this system call. If a call does not make it, the fault waits for the next call."`
-	RestartAs    string          `json:"restartAs,omitempty" example:"v2" doc:"With kill: driver and restartAfter: the release that is started then, in a new pod, as an update of the driver does: one of the driver's versions, or program for the one that was installed first. Default the release that ran."`
-	RestartAfter strict.Duration `json:"restartAfter,omitempty" doc:"With kill: after so much virtual time the victim is started again, unless a step has ended it meanwhile; default never."`
+	Kill         string          `json:"kill,omitempty" example:"kubelet" doc:"The victim that is killed (SIGKILL) at the call: the called driver, its caller, the kubelet or the whole node of the called plugin, or a controller by its name. If the driver is killed, the call gets no answer; otherwise the driver executes the call."`
+	At           string          `json:"at,omitempty" enum:"receipt|work|answer" doc:"With kill, the time of the kill. receipt: before the driver acts. work: after some of the changes that a driver program makes to files; if the system does not show these changes, after 2 ms of wall time. answer: after the driver has acted, and before its answer is delivered. Default receipt."`
+	AfterChanges uint            `json:"afterChanges,omitempty" doc:"With at: work, the number of changes of files that the program and its child processes make before the kill; default 1. Creating or truncating a file is one change, and writing to it is another one; renaming, removing, mounting and unmounting count, too. If a call makes fewer changes, it ends before the kill, as with at: answer."`
+	Before       *systemCall     `json:"before,omitempty" doc:"With kill: the kill is just before the driver program, or a child process, makes this system call. If a call does not make it, the fault waits for the next call."`
+	RestartAs    string          `json:"restartAs,omitempty" example:"v2" doc:"With kill: driver and restartAfter: the release that is started in a new pod, as in an update of the driver. It is one of the driver's versions, or program for the one that was installed first. Default the release that ran."`
+	RestartAfter strict.Duration `json:"restartAfter,omitempty" doc:"With kill: the virtual time after which the victim is started again, unless a step has ended it meanwhile; default never."`
 }
 
 // systemCall is a system call of a driver program before which the driver is killed.

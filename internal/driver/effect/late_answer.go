@@ -9,7 +9,7 @@ import (
 
 // lateAnswerFields are the fields of faults that make answers too late.
 type lateAnswerFields struct {
-	LateAnswer bool `json:"lateAnswer,omitempty" doc:"The driver acts at once, its answer comes when its caller has given up."`
+	LateAnswer bool `json:"lateAnswer,omitempty" doc:"The driver acts at once; its answer arrives after its caller has given up."`
 }
 
 // lateAnswer makes the driver act immediately, but its answer arrives after its caller has given

@@ -9,7 +9,7 @@ import (
 
 // repeatFields are the fields of faults that repeat a call.
 type repeatFields struct {
-	Repeat bool `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again and must answer the same; its mounts and volumes must be the same, too. Only calls that change something are repeated, and their callers do not notice. A volume that is deleted is detached once more, too, if the driver attaches."`
+	Repeat bool `json:"repeat,omitempty" doc:"Right after its OK the driver gets the same call again. It must give the same answer, and mounts and volumes must not change. Only calls that change something are repeated, and their callers do not notice. A deleted volume is also detached once more, if the driver attaches volumes."`
 }
 
 // repeat: right after its OK the driver receives the same call again, which must change nothing and

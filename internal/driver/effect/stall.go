@@ -12,7 +12,7 @@ import (
 
 // stallFields are the fields of faults that stall a driver.
 type stallFields struct {
-	Stall bool `json:"stall,omitempty" doc:"The driver program stands still in the call, before its second change of files, until its caller has given up and a minute more, and goes on then. Other calls come meanwhile: its caller asks again, and pods may come and go. A program that makes fewer changes, and a driver in Go code, acts at once; the answer is late."`
+	Stall bool `json:"stall,omitempty" doc:"The driver program is stopped in the call, before its second change of files, and continues one minute after its caller has given up. Meanwhile the caller repeats the call, and pods may start and end. A program that makes fewer changes, or a driver in Go code, acts at once, and its answer is late."`
 }
 
 // stall stops the driver's program between two of its changes to files until its caller has given

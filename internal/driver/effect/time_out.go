@@ -16,7 +16,7 @@ import (
 
 // timeOutFields are the fields of faults that make deadlines expire in the driver.
 type timeOutFields struct {
-	TimeOut bool `json:"timeOut,omitempty" doc:"The deadline of the call passes while the driver works on it, and the context of the call ends there, as after two minutes of a mount that hangs: before the second change of files that a driver program makes (if it makes none, its answer is late), or when a driver in Go code begins. Its caller gets DeadlineExceeded."`
+	TimeOut bool `json:"timeOut,omitempty" doc:"The deadline of the call expires while the driver works on it, and the context of the call ends in the driver, as when a mount hangs for two minutes. In a driver program it ends before the second change of files; if the program makes fewer changes, its answer is late. In a driver in Go code it ends at the start. The caller gets DeadlineExceeded."`
 }
 
 // timeOut: the call's context ends while the driver works on it. In a program it ends between two

@@ -30,7 +30,7 @@ type Options struct {
 	// Default: 5.
 	FailureThreshold uint `json:"failureThreshold,omitempty" doc:"failureThreshold of the livenessProbe; default 5."`
 	// Restart restarts the sidecar after its exit. Default: sidecar.RestartAlways.
-	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is restarted after its exit, as in a pod; default always."`
 }
 
 func (o Options) withDefaults() Options {

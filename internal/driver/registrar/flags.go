@@ -18,7 +18,7 @@ const (
 // Flags are the flags of a registrar.
 type Flags struct {
 	// Restart restarts it after its exit. Default: sidecar.RestartAlways.
-	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	Restart sidecar.Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is restarted after its exit, as in a pod; default always."`
 	// Refused sets its reaction when the kubelet refuses the driver. Default: RefusedExits.
 	Refused Refused `json:"refused,omitempty" enum:"exit|stay" doc:"The reaction if the kubelet refuses the driver: node-driver-registrar exits, other registrars stay; default exit."`
 }

@@ -21,18 +21,18 @@ const (
 type Flags struct {
 	// KubeAPIQPS and KubeAPIBurst bound the requests of each API client: the average number per
 	// second, and the number at once. Default: 5 and 10. C-LIB-7
-	KubeAPIQPS   Rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: how many requests to the API server in a second; default 5, -1 is no limit."`
-	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: how many of them at once; default 10."`
+	KubeAPIQPS   Rate `json:"kubeAPIQPS,omitempty" example:"50" doc:"--kube-api-qps: the number of requests to the API server per second; default 5, -1 is no limit."`
+	KubeAPIBurst uint `json:"kubeAPIBurst,omitempty" example:"100" doc:"--kube-api-burst: the number of requests at once; default 10."`
 	// Restart restarts it after its exit. Default: RestartAlways.
-	Restart Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is started again when it has exited, as in a pod; default always."`
+	Restart Restart `json:"restart,omitempty" enum:"always|never" doc:"Whether it is restarted after its exit, as in a pod; default always."`
 	// LeaderElection makes the sidecar work only while it holds a Lease. Default: true with several
 	// replicas, false with one. C-LIB-4
 	LeaderElection *bool `json:"leaderElection,omitempty" doc:"--leader-election: it works only while it holds its Lease, in kube-system; default true if the driver has several replicas, false if it has one."`
 	// LeaseDuration is the time for which a lease without renewal prevents other replicas from
 	// leading. RenewDeadline is the time for which a leader tries to renew it before it exits.
 	// RetryPeriod is the pause between two attempts. Defaults: 15 s, 10 s, 5 s.
-	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: for how long others wait for a leader that does not renew its lease; default 15s."`
-	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: for how long a leader tries to renew its lease before it exits; default 10s."`
+	LeaseDuration time.Duration `json:"leaderElectionLeaseDuration,omitzero" example:"30s" doc:"--leader-election-lease-duration: the time for which others wait for a leader that does not renew its lease; default 15s."`
+	RenewDeadline time.Duration `json:"leaderElectionRenewDeadline,omitzero" example:"20s" doc:"--leader-election-renew-deadline: the time for which a leader tries to renew its lease before it exits; default 10s."`
 	RetryPeriod   time.Duration `json:"leaderElectionRetryPeriod,omitzero" example:"2s" doc:"--leader-election-retry-period: the pause between two attempts to lead, or to renew the lease; default 5s."`
 
 	// Replica is the number of the pod of the controller plugin, counted from 1; 0 if it is the

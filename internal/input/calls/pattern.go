@@ -19,14 +19,14 @@ import (
 type Pattern struct {
 	Call     string         `json:"call" want:"required" example:"NodeStageVolume" doc:"The CSI method; * stands for any letters."`
 	Driver   string         `json:"driver,omitempty" doc:"The driver's name."`
-	Node     string         `json:"node,omitempty" doc:"The node that the call is about: on which a node call is made, to which a controller call attaches."`
+	Node     string         `json:"node,omitempty" doc:"The node of the call: the node of the called node plugin, or the node to which a controller call attaches."`
 	From     string         `json:"from,omitempty" example:"kubelet" doc:"The caller: kubelet, csi-provisioner, csi-attacher, csi-resizer, ..."`
 	Volume   string         `json:"volume,omitempty" example:"data" doc:"The volume: the name of its claim, of its PersistentVolume, or its volume id; * stands for any text."`
 	Code     Code           `json:"code,omitempty" doc:"The gRPC code that the caller got; default any."`
 	Message  string         `json:"message,omitempty" example:"*deadline*" doc:"The error's message; * stands for any text."`
-	Request  map[string]any `json:"request,omitempty" doc:"Fields of the request, by their names in the CSI spec, as far as they matter; {} is a message that is there, null one that is not."`
-	Response map[string]any `json:"response,omitempty" doc:"Fields of the answer, as far as they matter; {} is a message that is there, null one that is not."`
-	Count    Count          `json:"count,omitempty" doc:"How many such calls there are; default at least one."`
+	Request  map[string]any `json:"request,omitempty" doc:"The required fields of the request, by their names in the CSI spec; {} means that a message is present, null that it is missing."`
+	Response map[string]any `json:"response,omitempty" doc:"The required fields of the answer; {} means that a message is present, null that it is missing."`
+	Count    Count          `json:"count,omitempty" doc:"The number of such calls; default at least one."`
 }
 
 // Anything is the pattern for any number of calls, including none.

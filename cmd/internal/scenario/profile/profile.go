@@ -21,7 +21,7 @@ type Profile struct {
 	Driver      string `json:"driver" want:"required" example:"nfs.csi.k8s.io" doc:"The driver's name, which GetPluginInfo must answer."`
 	Binary      Binary `json:"binary,omitempty" doc:"Where the driver's program comes from."`
 
-	ControllerBinary    Binary            `json:"controllerBinary,omitzero" doc:"The program of the controller plugin, if it is another one."`
+	ControllerBinary    Binary            `json:"controllerBinary,omitzero" doc:"The program of the controller plugin, if it is different."`
 	Arguments           []string          `json:"arguments,omitempty" doc:"The program's arguments, templates with {{.Endpoint}} {{.Socket}} {{.NodeID}} {{.NodeName}} {{.StateDir}} {{.NodeStateDir}} {{.KubeletDir}} {{.Driver}} {{.Mode}} {{.ServiceURL}}."`
 	ControllerArguments []string          `json:"controllerArguments,omitempty" doc:"The arguments of the controller plugin; default arguments."`
 	Env                 map[string]string `json:"env,omitempty" doc:"Added to the environment; the values are templates, too."`
@@ -29,22 +29,22 @@ type Profile struct {
 	NoController        bool              `json:"noController,omitempty" doc:"It has no controller plugin."`
 	NodePaths           []string          `json:"nodePaths,omitempty" example:"[/var/lib/my-driver]" doc:"Directories of the node that its container mounts (hostPath): files there outlive the container. Files elsewhere are lost when it restarts, except below {{.KubeletDir}}, {{.StateDir}}, {{.NodeStateDir}} and directories of --host-path."`
 	PluginSocket        string            `json:"pluginSocket,omitempty" example:"/run/my-driver/csi.sock" doc:"The socket at which it serves regardless of its flags; a driver that serves at /csi/csi.sock needs none."`
-	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of the other; default the same socket, or {{.AddonsSocket}} if the arguments have that."`
-	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"How long, in wall time, it may take to answer."`
-	Memory              resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"How much memory each of its processes may have: one that has more is killed."`
-	Capabilities        []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs do not have unless they are named here: they reach beyond the node."`
+	AddonsSocket        string            `json:"addonsSocket,omitempty" example:"/csi/csi-addons.sock" doc:"The socket at which it serves CSI-Addons, in the directory of its CSI socket; default the CSI socket, or {{.AddonsSocket}} if the arguments have that."`
+	StartTimeout        strict.Duration   `json:"startTimeout,omitzero" default:"10s" doc:"The wall time that it may take until its first answer."`
+	Memory              resource.Quantity `json:"memory,omitzero" default:"2Gi" doc:"The memory limit of each of its processes; a process above it is killed."`
+	Capabilities        []string          `json:"capabilities,omitempty" enum:"DAC_READ_SEARCH|SYS_BOOT|SYS_TIME" doc:"Capabilities of Linux that programs have only if they are named here, because they reach beyond the node."`
 
-	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as its deployment has it."`
+	CSIDriver     *storagev1.CSIDriverSpec `json:"csiDriver,omitempty" doc:"The spec of its CSIDriver object, as in its deployment."`
 	StorageClass  Class                    `json:"storageClass,omitzero" doc:"The fields that a StorageClass of the driver needs."`
-	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"The fields that a VolumeSnapshotClass of the driver needs; none if it makes no snapshots."`
-	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes it can serve; default Filesystem."`
-	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes it can serve; default ReadWriteOnce."`
+	SnapshotClass *Class                   `json:"snapshotClass,omitempty" doc:"The fields that a VolumeSnapshotClass of the driver needs; none if the driver has no snapshots."`
+	VolumeModes   []string                 `json:"volumeModes,omitempty" enum:"Filesystem|Block" doc:"The volume modes that it can serve; default Filesystem."`
+	AccessModes   []string                 `json:"accessModes,omitempty" enum:"ReadWriteOnce|ReadOnlyMany|ReadWriteMany|ReadWriteOncePod" doc:"The access modes that it can serve; default ReadWriteOnce."`
 
 	VolumeSize       resource.Quantity `json:"volumeSize,omitzero" example:"1Gi" default:"16Mi" doc:"The size of requested volumes: a multiple of the driver's unit, if it rounds sizes up."`
-	FSType           string            `json:"fsType,omitempty" example:"ext4" doc:"The file system to ask it for; default the driver's own choice."`
-	VolumeHandle     string            `json:"volumeHandle,omitempty" doc:"The volume to check it with, if it makes none."`
+	FSType           string            `json:"fsType,omitempty" example:"ext4" doc:"The file system of volumes; default the driver's choice."`
+	VolumeHandle     string            `json:"volumeHandle,omitempty" doc:"The volume for the check, if the driver creates none."`
 	VolumeAttributes map[string]string `json:"volumeAttributes,omitempty" doc:"The attributes of that volume, and of inline volumes."`
-	SecretsFile      string            `json:"secretsFile,omitempty" example:"./secrets.yaml" doc:"The Secrets of its calls, a file as csi-sanity's --csi.secrets, or one map for all calls; relative to this file."`
+	SecretsFile      string            `json:"secretsFile,omitempty" example:"./secrets.yaml" doc:"The file with the Secrets of its calls, in the format of csi-sanity's --csi.secrets, or with one map for all calls; relative to this file."`
 
 	ExtraCreateMetadata bool     `json:"extraCreateMetadata,omitempty" doc:"Its deployment runs csi-provisioner with --extra-create-metadata: the names of claim and volume are parameters of CreateVolume."`
 	StandIns            StandIns `json:"standIns,omitzero" doc:"Stand-ins for services that the driver needs beside Kubernetes."`
@@ -57,7 +57,7 @@ type Profile struct {
 
 // Binary is a driver's program.
 type Binary struct {
-	Name   string `json:"name" want:"required" example:"nfsplugin" doc:"The program's file name, which is looked for in PATH if no path is given; ../ and ./ are relative to this file."`
+	Name   string `json:"name" want:"required" example:"nfsplugin" doc:"The program's file name, which is looked up in PATH; a path that begins with ./ or ../ is relative to this file."`
 	Source string `json:"source,omitempty" example:"https://github.com/kubernetes-csi/csi-driver-nfs" doc:"The repository of its source."`
 	Build  string `json:"build,omitempty" example:"go build -o nfsplugin ./cmd/nfsplugin" doc:"The command that builds it in the repository."`
 }

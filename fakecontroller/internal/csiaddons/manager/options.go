@@ -14,17 +14,17 @@ type Options struct {
 	// Default: 5 ns, the meaning of the flag's 5. A-NODE-8
 	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
 	// Namespace is the namespace of its ConfigMap. Default: csi-addons-system.
-	Namespace string `json:"namespace,omitempty" doc:"--namespace: where its ConfigMap csi-addons-config is read from when it starts; default csi-addons-system."`
+	Namespace string `json:"namespace,omitempty" doc:"--namespace: the namespace of the ConfigMap csi-addons-config that it reads when it starts; default csi-addons-system."`
 	// SchedulePrecedence sets the precedence of schedules. Default: pvc.
-	SchedulePrecedence string `json:"schedulePrecedence,omitempty" enum:"pvc|storageclass" doc:"--schedule-precedence: whether the schedule of a claim, else of its namespace, else of its class counts, or that of its class only; default pvc."`
+	SchedulePrecedence string `json:"schedulePrecedence,omitempty" enum:"pvc|storageclass" doc:"--schedule-precedence: the source of a schedule. pvc: the claim, otherwise its namespace, otherwise its class. storageclass: only the class. Default pvc."`
 	// StaggerHours are the hours within which cron jobs of one schedule are staggered.
 	// Default: 2. 0 turns it off.
 	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
 	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
-	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the number of claims in a group, at most; default 100."`
+	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the largest number of claims in a group; default 100."`
 	// LeaderElect makes it work only while it holds a Lease in its namespace. Default: false.
 	// A-ARCH-1
-	LeaderElect bool `json:"leaderElect,omitempty" doc:"--leader-elect: it works only while it holds the Lease e8cd140a.openshift.io in its namespace, which must be there; default false."`
+	LeaderElect bool `json:"leaderElect,omitempty" doc:"--leader-elect: it works only while it holds the Lease e8cd140a.openshift.io in its namespace, which must exist; default false."`
 	// EnableAuth makes it call sidecars over TLS with its token. Default: true. A-POOL-2
 	EnableAuth *bool `json:"enableAuth,omitempty" doc:"--enable-auth: it calls sidecars by TLS, with the token of its service account; default true. A sidecar must have the same."`
 	// Workers is the number of objects of a kind that are processed at once. Default: 100.
@@ -32,8 +32,8 @@ type Options struct {
 	// HealthInterval is the interval of searches for old annotations of volume conditions.
 	// HealthThreshold is the age from which an annotation is old. Defaults: 30 min and 2 h.
 	// A-COND-6
-	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: how often expired annotations of volume conditions are removed; default 30m."`
-	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: how old they are then; default 2h."`
+	HealthInterval  time.Duration `json:"volumeHealthCleanupInterval,omitzero" doc:"--volume-health-cleanup-interval: the interval at which expired annotations of volume conditions are removed; default 30m."`
+	HealthThreshold time.Duration `json:"volumeHealthStaleThreshold,omitzero" doc:"--volume-health-stale-threshold: the age at which they expire; default 2h."`
 }
 
 const (

@@ -22,9 +22,9 @@ import (
 // VolumeCondition are the flags of the reporter of volume conditions. A-SIDE-1
 type VolumeCondition struct {
 	// Interval is the pause between two checks of the volumes. Default: 1 min.
-	Interval time.Duration `json:"interval,omitzero" example:"3s" doc:"--volume-condition-interval: the pause between two looks; default 1m."`
+	Interval time.Duration `json:"interval,omitzero" example:"3s" doc:"--volume-condition-interval: the pause between two checks; default 1m."`
 	// Recorders are the ways of reporting a condition. Default: all.
-	Recorders []string `json:"recorders,omitempty" enum:"log|pvcEvent|pvcAnnotation" doc:"--volume-condition-recorders: the ways in which a condition is made known, of log, pvcEvent and pvcAnnotation; default all."`
+	Recorders []string `json:"recorders,omitempty" enum:"log|pvcEvent|pvcAnnotation" doc:"--volume-condition-recorders: the ways in which a condition is reported: log, pvcEvent, pvcAnnotation; default all."`
 }
 
 // The recorders. A-COND-4

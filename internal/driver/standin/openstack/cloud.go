@@ -24,9 +24,9 @@ type Options struct {
 	Types       []string `json:"types,omitempty" example:"[fast, shared]" doc:"The volume types beside __DEFAULT__."`
 	Multiattach []string `json:"multiattach,omitempty" example:"[shared]" doc:"The types with volumes that can be attached to several servers."`
 	Zones       []string `json:"zones,omitempty" example:"[nova]" doc:"The availability zones of volumes beside those of the nodes; default nova."`
-	Quota       Quota    `json:"quota,omitempty" doc:"The most that the project may have; default no limit."`
+	Quota       Quota    `json:"quota,omitempty" doc:"The limits of the project; default no limits."`
 	// Settle counts requests instead of time, so that a run does not depend on the machine's speed.
-	Settle uint `json:"settle,omitempty" doc:"How often a state such as creating is seen before the next one, available, follows; default 0: the driver sees it in the answer to its request only."`
+	Settle uint `json:"settle,omitempty" doc:"The number of times that clients see a state such as creating before the next state, such as available; default 0: the driver sees it only in the answer to its request."`
 }
 
 // Quota is the limit of the project; 0 is no limit.

@@ -14,17 +14,17 @@ import (
 type Options struct {
 	Collections []Collection `json:"collections,omitempty" doc:"Resources that requests make, read, change and delete."`
 	Routes      []Route      `json:"routes,omitempty" doc:"Paths with an answer that is always the same."`
-	Recording   string       `json:"recording,omitempty" example:"./backend.har" doc:"A recording of requests and answers (HTTP Archive, HAR), relative to this file. Each method and path is answered as it was recorded, in that order, and the last answer repeats."`
+	Recording   string       `json:"recording,omitempty" example:"./backend.har" doc:"A recording of requests and answers (HTTP Archive, HAR), relative to this file. Each method and path gets the recorded answers in their order, and the last answer is repeated."`
 }
 
 // Collection is a resource with the usual methods: GET and POST of the path, and GET, PUT, PATCH
 // and DELETE of the objects below it.
 type Collection struct {
-	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST makes a thing, and the thing is below this path at its id."`
-	ID         string   `json:"id,omitempty" default:"id" doc:"The field that has the id. POST gives one to a thing that comes without."`
-	Unique     []string `json:"unique,omitempty" example:"[name]" doc:"Fields that no two things share: a POST that would do so is answered with 409."`
-	Items      string   `json:"items,omitempty" example:"items" doc:"The field of a list's answer that has the things; default the answer is a JSON array of them."`
-	StaleLists bool     `json:"staleLists,omitempty" doc:"A list of the real service may lag behind the latest writes: faults may do so."`
+	Path       string   `json:"path" want:"required" example:"/volumes" doc:"The path of its list. POST creates an object, which is then at this path followed by its id."`
+	ID         string   `json:"id,omitempty" default:"id" doc:"The field that has the id. POST adds an id to an object without one."`
+	Unique     []string `json:"unique,omitempty" example:"[name]" doc:"Fields with unique values: a POST with a value that another object has gets 409."`
+	Items      string   `json:"items,omitempty" example:"items" doc:"The field of a list's answer that contains the objects; by default the answer is a JSON array of them."`
+	StaleLists bool     `json:"staleLists,omitempty" doc:"Whether a list of the real service may lag behind the latest writes. If so, faults may make lists stale."`
 }
 
 // Route is a path with a fixed answer.
@@ -32,7 +32,7 @@ type Route struct {
 	Method  string            `json:"method,omitempty" default:"GET" doc:"The method."`
 	Path    string            `json:"path" want:"required" example:"/health" doc:"The path; * stands for any letters within an element."`
 	Status  int               `json:"status,omitempty" default:"200" doc:"The status of the answer."`
-	Headers map[string]string `json:"headers,omitempty" doc:"Headers of the answer; the content type is JSON without one."`
+	Headers map[string]string `json:"headers,omitempty" doc:"Headers of the answer; the default content type is JSON."`
 	Body    string            `json:"body,omitempty" doc:"The body of the answer."`
 }
 
