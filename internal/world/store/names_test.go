@@ -8,7 +8,7 @@ import (
 
 // Stores with different names generate different uids, and stores with the same name the same uids.
 func TestUIDsDifferByTheNamesOfStores(t *testing.T) {
-	first := func(names string) string { return string(countedUIDs(names)("pods")) }
+	first := func(names string) string { return string(countedUIDs(names, 0)("pods")) }
 	assert.Equal(t, first("a"), first("a"))
 	assert.NotEqual(t, first("a"), first("b"))
 	assert.NotEqual(t, first(""), first("a"))

@@ -18,6 +18,9 @@ type Options struct {
 	// Names seeds object UIDs, so that stores with different Names never share one. Default: all
 	// stores make the same UIDs.
 	Names string
+	// Starts is the number of stores before this one with the same Names and objects: see
+	// Store.Restore. Uids and suffixes differ between these stores. Default: 0.
+	Starts uint32
 	// UID generates the uid of a new object of the named resource ("pods"). Default: UUID-shaped,
 	// derived from the number of earlier objects.
 	UID func(resource string) types.UID
@@ -37,16 +40,19 @@ func (o Options) withDefaults() Options {
 		o.Now = func() time.Time { return Epoch }
 	}
 	if o.UID == nil {
-		o.UID = countedUIDs(o.Names)
+		o.UID = countedUIDs(o.Names, o.first())
 	}
 	if o.Suffix == nil {
-		o.Suffix = countedSuffixes()
+		o.Suffix = countedSuffixes(o.first())
 	}
 	return o
 }
 
-func countedUIDs(names string) func(string) types.UID {
-	count, shape := uint64(0), []byte("00000000-0000-4000-8000-000000000000")
+// first is the number after which uids and suffixes are counted.
+func (o Options) first() uint64 { return uint64(o.Starts) << 32 }
+
+func countedUIDs(names string, count uint64) func(string) types.UID {
+	shape := []byte("00000000-0000-4000-8000-000000000000")
 	if names != "" {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(names))
@@ -74,8 +80,7 @@ func putHex(text []byte, number uint64) {
 // similar digits, so that no words appear.
 const suffixAlphabet = "bcdfghjklmnpqrstvwxz2456789"
 
-func countedSuffixes() func() string {
-	count := uint64(0)
+func countedSuffixes(count uint64) func() string {
 	return func() string {
 		count++
 		rest := scatter(count)
