@@ -145,7 +145,20 @@ func isMine(entry fs.DirEntry) bool {
 }
 
 // sweep removes a run: first the users of its files, then the files.
-func sweep(dir string, o owner) (left Leftover, err error) {
+func sweep(dir string, o owner) (Leftover, error) {
+	left, err := release(dir, o)
+	if err != nil {
+		return left, err
+	}
+	if err := RemoveTree(dir); err != nil {
+		return left, err
+	}
+	unregister(dir)
+	return left, nil
+}
+
+// release ends all that uses the files of a run.
+func release(dir string, o owner) (left Leftover, err error) {
 	left.Dir = dir
 	if left.Killed, err = killPrograms(dir, o); err != nil {
 		return left, fmt.Errorf("clean %s: %w", dir, err)
@@ -156,10 +169,6 @@ func sweep(dir string, o owner) (left Leftover, err error) {
 	if left.Detached, err = detachLoops(dir); err != nil {
 		return left, fmt.Errorf("clean %s: %w", dir, err)
 	}
-	if err := RemoveTree(dir); err != nil {
-		return left, err
-	}
-	unregister(dir)
 	return left, nil
 }
 

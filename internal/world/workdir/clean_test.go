@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 // simulate runs the test binary in the role of a run. It creates a work directory, starts a program
 // that outlives it, reports that, and waits until it is killed.
 func simulate(parent string) {
-	dir, err := workdir.New(parent)
+	create := workdir.New
+	if filepath.Base(parent) == "kept" {
+		create = workdir.Keep
+	}
+	dir, err := create(parent)
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)

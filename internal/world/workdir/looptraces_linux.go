@@ -14,10 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tracesName is a file in a run's directory. It identifies the run's loop devices after their files
-// are removed, or after a file system in memory with them is unmounted.
-const tracesName = ".loops"
-
 // The lines of that file.
 const (
 	loopTrace   = "loop %s %d %d"  // device, file system and inode of its file

@@ -20,6 +20,10 @@ type Loop struct {
 	File   string // relative to the run's directory
 }
 
+// tracesName is a file in a run's directory. It identifies the run's loop devices after their files
+// are removed, or after a file system in memory with them is unmounted.
+const tracesName = ".loops"
+
 // EnvRun is the environment variable that marks the programs of a run: its value is the run's
 // directory, or a directory below that.
 const EnvRun = "CSISIM_RUN"
@@ -29,6 +33,7 @@ const EnvRun = "CSISIM_RUN"
 type Dir struct {
 	path string
 	lock *os.File
+	kept bool // it outlives the run
 }
 
 // ErrNoNamespace is returned if this process has no mount namespace of its own.
@@ -95,7 +100,12 @@ func (d *Dir) Path() string { return d.path }
 
 // Close kills processes that still use the directory, removes its content, and then the directory.
 // It can be called again if it failed.
+//
+// A directory of Keep keeps its content.
 func (d *Dir) Close() error {
+	if d.kept {
+		return errors.Join(d.release(), d.lock.Close())
+	}
 	if _, err := sweep(d.path, readOwner(d.lock)); err != nil {
 		return err
 	}
