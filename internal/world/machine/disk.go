@@ -45,6 +45,7 @@ type Disk struct {
 	kept  map[string]*os.File // open by KeepOpen
 	views map[string]keptView // by KeepView
 
+	keeps    bool // its files after Close
 	unsynced *unsynced
 	loops    loopDevices
 	lost     int // the number of files that the last power-off has truncated
@@ -188,9 +189,15 @@ func (d *Disk) ClockMoved(now time.Duration) { d.unsynced.moved(now) }
 // synced them.
 func (d *Disk) Lost() int { return d.lost }
 
-// Close powers off, ends the machine's thread and with it its mount namespace, and
-// removes the directory.
+// Keep makes Close keep the files on the disk, as an orderly shutdown does.
+func (d *Disk) Keep() { d.keeps = true }
+
+// Close powers off, ends the machine's thread and with it its mount namespace, and removes the
+// directory unless Keep was called.
 func (d *Disk) Close() error {
+	if d.keeps {
+		d.unsynced.reachAll()
+	}
 	if err := d.PowerOff(); err != nil {
 		return err
 	}
@@ -211,6 +218,9 @@ func (d *Disk) Close() error {
 				return fmt.Errorf("close the root of node %s: %w", d.name, err)
 			}
 		}
+	}
+	if d.keeps {
+		return nil
 	}
 	return workdir.RemoveTree(d.dir)
 }

@@ -205,6 +205,7 @@ type unsynced struct{}
 
 func (*Disk) newUnsynced() *unsynced  { return nil }
 func (*unsynced) lose() int           { return 0 }
+func (*unsynced) reachAll()           {}
 func (*unsynced) moved(time.Duration) {}
 
 func (*changes) arm(*Hold)                            {}

@@ -76,9 +76,7 @@ func (u *unsynced) note(n *notification) {
 	case unix.SYS_FSYNC, unix.SYS_FDATASYNC:
 		u.sync(n)
 	case unix.SYS_SYNC, unix.SYS_SYNCFS:
-		for i := range u.files {
-			u.reachDisk(&u.files[i])
-		}
+		u.syncAll()
 	case unix.SYS_PWRITE64, unix.SYS_FALLOCATE, unix.SYS_COPY_FILE_RANGE:
 		u.write(n)
 	case unix.SYS_UMOUNT2:
@@ -234,6 +232,20 @@ func (u *unsynced) reachDisk(f *heldFile) {
 	if unix.Fstat(f.fd, &stat) == nil {
 		f.synced, f.since = stat.Size, u.time()
 	}
+}
+
+func (u *unsynced) syncAll() {
+	for i := range u.files {
+		u.reachDisk(&u.files[i])
+	}
+}
+
+// reachAll syncs the content of all files.
+func (u *unsynced) reachAll() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.settle()
+	u.syncAll()
 }
 
 func (u *unsynced) drop(is func(heldFile) bool) {

@@ -1,6 +1,7 @@
 package machine_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -127,4 +128,25 @@ func TestDirectoriesOfTheHostMayBeOnANodesDisk(t *testing.T) {
 	}
 	assert.Equal(t, "", content(own))
 	assert.Equal(t, "b\n", content(other))
+}
+
+// An orderly shutdown syncs the files on a disk that is kept.
+func TestAKeptDiskHasAllWritesAfterItsEnd(t *testing.T) {
+	needRoot(t)
+	dir, own := filepath.Join(shortDir(t), "n"), t.TempDir()
+	m, err := machine.NewNamespace("node-a", dir, true, own)
+	require.NoError(t, err)
+	m.Keep()
+	require.NoError(t, m.WriteFile(machine.KubeletDir+"/y", []byte("b\n"), 0o600))
+	c := shell(`echo a >` + own + `/x`)
+	c.Followed, c.OwnDirs = true, []string{own}
+	p, err := m.Start(c)
+	require.NoError(t, err)
+	<-p.Done()
+	require.NoError(t, m.Close())
+	for file, want := range map[string]string{own + "/x": "a\n", dir + "/kubelet/y": "b\n"} {
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+	}
 }
