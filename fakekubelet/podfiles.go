@@ -74,6 +74,17 @@ func (w *podWorker) removeFiles() {
 	_ = w.options.Machine.RemoveAll(path.Join(w.csi.PodDir(w.pod.UID), "files"))
 }
 
+// clearMemory removes the emptyDirs in memory, which csisim keeps on disk. makeVolume makes them
+// again.
+func (w *podWorker) clearMemory() {
+	for _, v := range w.pod.Spec.Volumes {
+		if v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory {
+			// If this fails, the pod finds its old files.
+			_ = w.options.Machine.RemoveAll(w.filesDir(v.Name))
+		}
+	}
+}
+
 // giveToGroup makes an empty directory writable for all users. New files in it belong to the pod's
 // group, if it has one.
 func (w *podWorker) giveToGroup(dir string) error {

@@ -6,13 +6,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// noticePowerLoss ends a pod with the restart policy Never after a loss of power has ended its
-// containers, because it gets no new sandbox. The pod continues if one of its containers has its
-// own policy that permits a restart. K-POD-13
+// noticePowerLoss notices that a loss of power has ended the containers of the pod. Its emptyDirs
+// in memory are then empty. It ends a pod with the restart policy Never, which gets no new sandbox.
+// The pod continues if one of its containers has its own policy that permits a restart. K-POD-13
 func (w *podWorker) noticePowerLoss() {
+	if !w.options.Runtime.LostContainers(w.pod.UID) {
+		return
+	}
+	w.clearMemory()
 	own := func(c corev1.Container) bool { return c.RestartPolicy != nil }
 	if w.rejected.reason != "" || w.pod.Spec.RestartPolicy != corev1.RestartPolicyNever ||
-		slices.ContainsFunc(w.pod.Spec.Containers, own) || !w.options.Runtime.LostContainers(w.pod.UID) {
+		slices.ContainsFunc(w.pod.Spec.Containers, own) {
 		return
 	}
 	w.options.Runtime.EndLost(w.pod)

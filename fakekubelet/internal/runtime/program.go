@@ -97,7 +97,7 @@ func (c *Program) Running() bool { return c.Now != nil && c.Now.Finished.IsZero(
 func (c *Program) Start(command machine.Command) {
 	w, next := c.runtime.world, c.next()
 	c.Command = command
-	next.Log = filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
+	next.Log = c.log()
 	next.termination = c.TerminationLog
 	command.Stdout, command.Stderr, command.Began = next.Log, next.Log, next.Started
 	command.Ended = func(p *machine.Process) { w.Kernel.Post(func() { c.end(next, int32(p.ExitCode()), p.OutOfMemory()) }) }
@@ -131,6 +131,11 @@ func (c *Program) next() *Instance {
 
 func (c *Program) id() string {
 	return fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts)
+}
+
+// log is the host file for the output of the latest instance.
+func (c *Program) log() string {
+	return filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
 }
 
 func (c *Program) podName() string { return c.pod.Namespace + "/" + c.pod.Name }

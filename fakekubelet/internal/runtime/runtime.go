@@ -122,10 +122,7 @@ func (r *Runtime) RunSandbox(pod *corev1.Pod) {
 }
 
 func (r *Runtime) startSandbox(pod *corev1.Pod) *sandbox {
-	s := &sandbox{
-		kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID),
-		started: r.world.Kernel.Now(),
-	}
+	s := r.newSandbox(pod)
 	r.sandboxes[pod.UID] = s
 	if end := r.LostTogether(pod.UID); end != nil {
 		r.together[pod.UID] = Together{Restarts: r.together[pod.UID].Restarts + 1, Before: end}
@@ -133,6 +130,13 @@ func (r *Runtime) startSandbox(pod *corev1.Pod) *sandbox {
 	delete(r.lost, pod.UID)
 	r.record("RunPodSandbox", s.podName(), nil)
 	return s
+}
+
+func (r *Runtime) newSandbox(pod *corev1.Pod) *sandbox {
+	return &sandbox{
+		kind: pod.TypeMeta, namespace: pod.Namespace, name: pod.Name, version: pod.ResourceVersion, uid: string(pod.UID),
+		started: r.world.Kernel.Now(),
+	}
 }
 
 func (r *Runtime) recordContainer(pod *corev1.Pod, c *corev1.Container, mounts []Mount) {

@@ -43,7 +43,7 @@ func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
 		s.StartTimeout = defaultStartTimeout
 	}
 	s.Memory = cmp.Or(s.Memory, defaultMemory)
-	p := &Program{machine: m, spec: s}
+	p := &Program{machine: m, spec: s, lostPower: true} // before an earlier run may have ended
 	if err := p.spec.makeDirs(); err != nil {
 		return nil, p.failed(machine.Command{}, nil, err)
 	}
