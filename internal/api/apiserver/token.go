@@ -5,9 +5,15 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 
@@ -21,7 +27,39 @@ import (
 )
 
 // signingKey is created with the first token, and shared by all servers of the process.
-var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) {
+	if keyFile == "" {
+		return rsa.GenerateKey(rand.Reader, 2048)
+	}
+	return keyIn(keyFile)
+})
+
+// keyFile is the file that keeps the key; empty if no file does.
+var keyFile string
+
+// KeepSigningKey makes all servers of the process sign tokens with the key in a file, which is made
+// if it is missing. It must be called before the first server is created.
+func KeepSigningKey(file string) { keyFile = file }
+
+func keyIn(file string) (*rsa.PrivateKey, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			return nil, err
+		}
+		block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+		return key, os.WriteFile(file, block, 0o600)
+	}
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, fmt.Errorf("%s has no key in PEM", file)
+	}
+	return x509.ParsePKCS1PrivateKey(block.Bytes)
+}
 
 var tokenRequestKind = authenticationv1.SchemeGroupVersion.WithKind("TokenRequest")
 
