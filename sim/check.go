@@ -56,7 +56,7 @@ func (o Options) check() error {
 		}
 		names[d.Name] = true
 	}
-	return nil
+	return o.checkKept()
 }
 
 // checkFlags returns the first invalid flag of a driver's sidecars.

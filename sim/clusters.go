@@ -23,6 +23,7 @@ type run struct {
 	gate     *cluster.Gate
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory
+	keeps    bool           // the directory outlives the run
 	loops    *workdir.Loops // nil if all is in memory
 
 	unfinished *unfinished.Work
@@ -136,6 +137,9 @@ func (r *run) leave(c *Simulation) error {
 	r.clusters = slices.DeleteFunc(r.clusters, func(other *Simulation) bool { return other == c })
 	if len(r.clusters) > 0 || r.work == nil {
 		return nil
+	}
+	if r.keeps {
+		return r.loops.Detach()
 	}
 	return errors.Join(r.loops.Detach(), r.work.Close())
 }

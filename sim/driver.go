@@ -30,7 +30,7 @@ func (c *Simulation) startDrivers() error {
 func (c *Simulation) newDriver(o Driver) *cluster.Driver {
 	d := &cluster.Driver{
 		Name: o.Name, Cluster: c.cluster, IsProgram: o.Program != nil, IsExisting: o.Socket != nil, IsSingle: o.isSingle(), Later: o.Later,
-		ControllerPlugins: o.controllerPlugins(), RunsOn: o.runsOn, Down: o.Down, NodeIDs: o.NodeIDs, CSIDriver: o.CSIDriver, NoCSIDriver: o.NoCSIDriver, StandIns: o.StandIns,
+		ControllerPlugins: o.controllerPlugins(), RunsOn: o.runsOn, Down: o.Down, NodeIDs: o.NodeIDs, CSIDriver: o.CSIDriver, NoCSIDriver: o.NoCSIDriver || c.options.knew(o.Name), StandIns: o.StandIns,
 		Sidecars: o.Sidecars, External: words(o.External), Without: words(o.Without), Version: o.Version, Versions: o.versions(), Releases: map[string]cluster.Release{},
 	}
 	d.Socket, d.AddonsSocket = o.sockets()

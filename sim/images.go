@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/csisim/csisim/fakekubelet"
+	"github.com/csisim/csisim/internal/world/workdir"
 )
 
 // RootFS is the root file system of an image's containers, with the image's configuration.
@@ -24,6 +25,9 @@ func (o Options) hasImages() bool { return len(o.Images)+len(o.RootFS) > 0 || o.
 func (c *Simulation) unpackImages() error {
 	if c.options.hasImages() {
 		c.images.Dir = filepath.Join(c.run.work.Path(), c.cluster, "images")
+		if err := workdir.RemoveTree(c.images.Dir); err != nil { // those of an earlier cluster
+			return &EnvironmentError{Doing: "remove old images", Err: err}
+		}
 	}
 	unpacked := maps.Clone(c.options.RootFS)
 	for _, image := range slices.Sorted(maps.Keys(unpacked)) {

@@ -29,7 +29,7 @@ func (c *Simulation) startMachines() error {
 		return &ConfigError{Subject: "the kubelet's directory", Problem: fmt.Sprintf("found %s, want %s", found, want)}
 	}
 	if c.options.outside() {
-		if err := c.run.makeDirectory(c.options.WorkDir); err != nil {
+		if err := c.run.makeDirectory(c.options); err != nil {
 			return err
 		}
 		c.checks.Watch.Loops = c.run.loops
@@ -102,22 +102,27 @@ func (n Node) labels() map[string]string {
 }
 
 // makeDirectory creates the directory of the run.
-func (r *run) makeDirectory(parent string) error {
+func (r *run) makeDirectory(o Options) error {
 	if r.work != nil {
 		return nil
 	}
-	work, err := workdir.New(parent)
-	if err != nil {
-		return &EnvironmentError{Doing: "put the cluster on disk", Err: err}
+	if o.Kept != nil {
+		r.work, r.keeps = o.Kept.Dir, true
+	} else {
+		work, err := workdir.New(o.WorkDir)
+		if err != nil {
+			return &EnvironmentError{Doing: "put the cluster on disk", Err: err}
+		}
+		r.work = work
 	}
-	r.work, r.loops = work, workdir.NewLoops(work.Path())
+	r.loops = workdir.NewLoops(r.work.Path())
 	return nil
 }
 
 // putOnDisk moves the machines of the cluster to disk, in mount namespaces if they need them.
 func (c *Simulation) putOnDisk() error {
 	o, all := c.options, &c.machines
-	all.Dir, all.Loops, all.OnDisk = filepath.Join(c.run.work.Path(), c.cluster), c.run.loops, o.onDisk()
+	all.Dir, all.Loops, all.OnDisk, all.Keep = filepath.Join(c.run.work.Path(), c.cluster), c.run.loops, o.onDisk(), c.run.keeps
 	all.Namespaces = o.Isolation == Namespace || o.hasImages() || o.Isolation == Auto && o.mounts()
 	switch {
 	case o.hasImages() && o.Isolation == None:

@@ -85,6 +85,9 @@ type Options struct {
 	// WorkDir is the parent of the run's own directory. Only clusters with drivers outside this
 	// process need it. Default: os.TempDir().
 	WorkDir string
+	// Kept is the state that outlives the cluster. Its directory replaces that of WorkDir. Default:
+	// nothing outlives the cluster.
+	Kept *Kept
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
 	// Stacks are idle coroutines that successive runs reuse for their processes. Default: separate

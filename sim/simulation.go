@@ -54,7 +54,7 @@ func Start(o Options) (*Simulation, error) {
 func (r *run) newSimulation(o Options, name string) *Simulation {
 	c := &Simulation{options: o, run: r, cluster: name}
 	k := r.kernel
-	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + name, Guard: o.Guard}, kind.TaintNewNodes, kind.Features(o.FeatureGates),
+	s := kind.NewStore(store.Options{Now: k.Now, Names: o.Names + name, Guard: o.Guard, Starts: o.starts()}, kind.TaintNewNodes, kind.Features(o.FeatureGates),
 		kind.Kubernetes(func() version.Version { return c.World.Version }))
 	if o.Token != "" { // the API is served sooner or later
 		kind.SignTokens(s, apiserver.SignToken)
@@ -110,6 +110,9 @@ func (c *Simulation) start() error {
 	if err := c.startMachines(); err != nil {
 		return err
 	}
+	if err := c.restore(); err != nil {
+		return err
+	}
 	for _, n := range c.nodes.All {
 		fakekubelet.MakeDirectories(n.Machine)
 	}
@@ -124,6 +127,9 @@ func (c *Simulation) start() error {
 			return err
 		}
 		c.nodes.StartKubelet(n)
+		if c.options.starts() > 0 {
+			n.Kubelet.Rebooted("csisim up has started again")
+		}
 	}
 	return nil
 }

@@ -26,8 +26,9 @@ type Machines struct {
 	Loops *workdir.Loops
 	// Namespaces gives each machine a mount namespace. Programs then change no directories of the
 	// host except those in Through. OnDisk keeps the directories of kubelets on disk there.
-	Namespaces, OnDisk bool
-	Through            []string
+	// Keep keeps the files of all machines on disk when they are closed.
+	Namespaces, OnDisk, Keep bool
+	Through                  []string
 	// Lost is called when process 1 of a machine was killed from outside, for example by the kernel
 	// for lack of memory. All programs of the machine have then ended.
 	Lost func(m *machine.Disk, how string)
@@ -51,6 +52,9 @@ func (all *Machines) New(name string, network *machine.Network) (machine.Machine
 	m, err := create(name, filepath.Join(all.Dir, name), network)
 	if err != nil {
 		return nil, err
+	}
+	if all.Keep {
+		m.Keep()
 	}
 	all.disks = append(all.disks, m)
 	all.keepTime(m)
