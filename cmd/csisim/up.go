@@ -27,9 +27,13 @@ continues from there. The same port serves a page that shows the cluster.
 
 The cluster is added to the kubeconfig that kubectl uses, or to the one given by
 --kubeconfig, and removed from it at the end; other entries stay. After a SIGKILL,
-'csisim down' or 'csisim clean' removes it.`,
+'csisim down' or 'csisim clean' removes it.
+
+With --state, the next 'csisim up' with the same directory continues with all objects
+and volumes, also after a SIGKILL; its nodes have been rebooted.`,
 		Example: `  csisim up
   csisim up -f cluster.yaml --kubeconfig ./kubeconfig
+  csisim up -f cluster.yaml --state ./cluster
   kubectl --context csisim get nodes`,
 		Args: atMost(0),
 		RunE: func(command *cobra.Command, _ []string) error {

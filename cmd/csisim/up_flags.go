@@ -26,6 +26,7 @@ func (f *upFlags) bind(command *cobra.Command) {
 	flags.Float64Var(&f.Speed, "speed", 1, "speed of the cluster's clock, relative to the real clock")
 	isolationFlag(flags, &f.Isolation)
 	flags.StringVar(&f.WorkDir, "work-dir", "", "`DIR` for the files of the cluster (default the system's temporary directory)")
+	flags.StringVar(&f.State, "state", "", "keep objects and volumes in `DIR`, and continue from there the next time")
 	hostPathFlag(command, &f.HostPaths)
 	flags.StringVar(&f.Unmapped, "unmapped", live.Record, "handling of containers with images that the file does not map: `MODE` is record (they run no program) or refuse (their images cannot be pulled)")
 	flags.BoolVar(&f.Pull, "pull", false, "fetch images that the file does not map from their registries, with docker's credentials; they are kept in the user's cache")
@@ -45,6 +46,9 @@ func (f *upFlags) bind(command *cobra.Command) {
 func (f *upFlags) check(command *cobra.Command) error {
 	if f.Speed <= 0 {
 		return usage("--speed %v: it must be more than 0", f.Speed)
+	}
+	if f.State != "" && f.WorkDir != "" {
+		return usage("--state and --work-dir: the files of the cluster are in the directory of --state: leave one out")
 	}
 	if !slices.Contains(live.UnmappedModes, f.Unmapped) {
 		return usage("%w", unknown("mode of --unmapped", f.Unmapped, live.UnmappedModes))

@@ -4,6 +4,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -25,6 +26,9 @@ type Options struct {
 	Isolation string
 	WorkDir   string
 	HostPaths []string
+	// State is the directory that keeps the cluster's objects and volumes. Default: they end with
+	// the cluster.
+	State string
 	// Unmapped is one of UnmappedModes.
 	Unmapped string
 	// Pull fetches images that the scenario does not map from their registries.
@@ -48,6 +52,15 @@ const bootTime = 11 * time.Second
 // Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done.
 // Besides the errors of scenario.Run, it returns *EnvironmentError.
 func Up(ctx context.Context, claimed *Claim, s *scenario.Scenario, o Options) (*scenario.Result, error) {
+	kept, err := o.openKept()
+	if err != nil {
+		return nil, err
+	}
+	result, err := o.up(ctx, claimed, s, kept)
+	return result, errors.Join(err, kept.close())
+}
+
+func (o Options) up(ctx context.Context, claimed *Claim, s *scenario.Scenario, kept *kept) (*scenario.Result, error) {
 	at, err := o.open(claimed)
 	if err != nil {
 		return nil, err
@@ -61,6 +74,7 @@ func Up(ctx context.Context, claimed *Claim, s *scenario.Scenario, o Options) (*
 	if err != nil {
 		return nil, err
 	}
+	options.Kept, options.Start = kept.options(), kept.start(ctx)
 	if joined != nil {
 		defer joined.Close()
 		options.Network = joined
@@ -75,6 +89,11 @@ func Up(ctx context.Context, claimed *Claim, s *scenario.Scenario, o Options) (*
 		if joined != nil {
 			joined.Serve(c.Discovery())
 		}
+		if err := kept.follow(c); err != nil {
+			return &EnvironmentError{err}
+		}
+		defer kept.end()
+		fmt.Fprint(o.Stdout, kept.hint())
 		return errors.Join(at.live(ctx, o.Stdout, c, o.Speed), missing.print(o.Stdout))
 	}
 	return scenario.Run(ctx, s, options)
@@ -89,7 +108,7 @@ func (o Options) run(ctx context.Context, s *scenario.Scenario, at *entrance) (s
 	pull, err := o.puller()
 	return scenario.RunOptions{
 		RootFS: roots, RefuseUnmapped: o.Unmapped == Refuse, Pull: pull,
-		WorkDir: o.WorkDir, Isolation: sim.Isolation(o.Isolation), HostPaths: o.HostPaths, Start: time.Now().Add(-bootTime), OnDisk: true,
+		WorkDir: o.WorkDir, Isolation: sim.Isolation(o.Isolation), HostPaths: o.HostPaths, OnDisk: true,
 		Token: at.access.Token, Address: at.page.Host, Authority: at.access.Authority,
 	}, err
 }

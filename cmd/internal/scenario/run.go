@@ -84,6 +84,9 @@ type RunOptions struct {
 	Authority []byte
 	// World is the cluster that the scenario runs on; the run closes it. Default: a simulation.
 	World func(context.Context, *Scenario, RunOptions) (World, error)
+	// Kept is as in sim.Options. If it has been used before, the objects and the steps of the
+	// scenario are not played again.
+	Kept *sim.Kept
 	// Inspect is called with the cluster at the end of a run, before it is closed: to read objects
 	// and files, or to serve its API. Default: none.
 	Inspect func(*sim.Simulation) error

@@ -61,7 +61,7 @@ func (s *Scenario) options(ctx context.Context, o RunOptions, recorder *kernel.R
 		Kubernetes: version.Version(s.Kubernetes), Migration: migration.Plugins(s.Cluster.Migration), Legacy: s.Cluster.Legacy.options(),
 		Nodes: s.Cluster.Nodes.options(), Patience: o.Patience, WaitForDriver: o.WaitForDriver, Experience: o.Experience, WorkDir: o.WorkDir, Recorder: recorder, Stacks: o.Stacks, FaultSpace: o.FaultSpace,
 		Sinks: o.Sinks, Isolation: o.Isolation, HostPaths: o.HostPaths, Strict: o.Strict, SystemCalls: o.SystemCalls, NoChoices: o.NoChoices, KeepStates: o.KeepStates, DriverLogs: o.DriverLogs, Guard: o.Guard, Token: o.Token, Start: o.Start, OnDisk: o.OnDisk,
-		Address: o.Address, Authority: o.Authority, Network: o.Network,
+		Address: o.Address, Authority: o.Authority, Network: o.Network, Kept: o.Kept,
 		KubeletDir:         s.Cluster.KubeletDir.Layout(),
 		Controllers:        s.Cluster.Controllers.names(),
 		SnapshotController: s.Cluster.SnapshotController, AddonsManager: s.Cluster.AddonsManager,
@@ -108,6 +108,10 @@ func (r *runner) run() {
 		return
 	}
 	defer r.blameInvariants()
+	if r.options.Kept != nil && r.options.Kept.Starts > 0 {
+		r.failed(r.everywhere(r.boot), r.scenario.line("objects"), 0)
+		return
+	}
 	passed := r.prepare() && r.runSteps()
 	switch {
 	case r.interrupted() != nil:

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/csisim/csisim/internal/api/apiserver"
+	"github.com/csisim/csisim/internal/world/store"
+	"github.com/csisim/csisim/internal/world/workdir"
+	"github.com/csisim/csisim/sim"
+)
+
+// The files of a state directory besides those of the nodes and drivers.
+const (
+	journalName = "cluster.json"
+	keyName     = "service-account.key"
+)
+
+// kept is the state of a cluster that outlives it, in a directory.
+type kept struct {
+	dir     *workdir.Dir
+	objects *keptObjects // nil for a new cluster
+	journal *journal
+}
+
+// openKept takes the state directory; nil if the cluster is not kept.
+func (o Options) openKept() (*kept, error) {
+	if o.State == "" {
+		return nil, nil
+	}
+	if err := checkStateDir(o.State); err != nil {
+		return nil, err
+	}
+	dir, err := workdir.Keep(o.State)
+	switch {
+	case errors.Is(err, workdir.ErrInUse):
+		return nil, &InputError{fmt.Errorf("--state %s: another csisim up has it: stop that one, or give this one another directory", o.State)}
+	case err != nil:
+		return nil, &EnvironmentError{fmt.Errorf("--state %s: %w", o.State, err)}
+	}
+	k := &kept{dir: dir, journal: &journal{path: filepath.Join(dir.Path(), journalName)}}
+	k.objects, err = readJournal(k.journal.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = k.empty()
+	case err != nil:
+		err = &InputError{fmt.Errorf("--state: %w", err)}
+	case k.objects.torn:
+		fmt.Fprintf(o.Stderr, "csisim: %s: its last line is incomplete and is left out: the cluster was killed during this write\n", k.journal.path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	apiserver.KeepSigningKey(filepath.Join(dir.Path(), keyName))
+	return k, nil
+}
+
+// checkStateDir rejects a directory with files of others.
+func checkStateDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || len(entries) == 0 && err == nil {
+		return nil
+	}
+	if err != nil {
+		return &InputError{fmt.Errorf("--state: %w", err)}
+	}
+	if slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == workdir.LockName }) {
+		return nil
+	}
+	return &InputError{fmt.Errorf("--state %s: found %s in it, want a directory that is empty, missing or of an earlier csisim up --state", dir, entries[0].Name())}
+}
+
+// empty removes the files of a cluster that was killed before it was up for the first time.
+func (k *kept) empty() error {
+	entries, err := os.ReadDir(k.dir.Path())
+	for _, e := range entries {
+		if e.Name() != workdir.LockName {
+			err = errors.Join(err, workdir.RemoveTree(filepath.Join(k.dir.Path(), e.Name())))
+		}
+	}
+	return err
+}
+
+// end ends the keeping of writes: the end of a cluster is no part of its state.
+func (k *kept) end() {
+	if k != nil {
+		_ = k.journal.end() // all its writes have succeeded
+	}
+}
+
+// close ends the use of the directory.
+func (k *kept) close() error {
+	if k == nil {
+		return nil
+	}
+	k.end()
+	return k.dir.Close()
+}
+
+// options returns the state for the simulation; nil if the cluster is not kept.
+func (k *kept) options() *sim.Kept {
+	if k == nil {
+		return nil
+	}
+	if k.objects == nil {
+		return &sim.Kept{Dir: k.dir}
+	}
+	last := k.objects.journalHeader
+	return &sim.Kept{Dir: k.dir, Starts: last.Starts, Restore: k.restore, Nodes: last.Nodes, Drivers: last.Drivers, Kubernetes: last.Kubernetes}
+}
+
+// restore puts the objects into the store, and keeps all writes from then on.
+func (k *kept) restore(s *store.Store) error {
+	if err := k.objects.restore(s); err != nil {
+		return &sim.ConfigError{Subject: "the state in " + k.dir.Path(), Problem: err.Error()}
+	}
+	k.journal.header = k.objects.journalHeader
+	k.journal.header.Starts++
+	return k.journal.follow(s)
+}
+
+// follow keeps the objects of a cluster that is up.
+func (k *kept) follow(c *sim.Simulation) error {
+	if k == nil {
+		return nil
+	}
+	h := &k.journal.header
+	h.Format, h.Starts = journalFormat, max(h.Starts, 1)
+	h.Nodes, h.Drivers, h.Kubernetes = c.Nodes(), c.Drivers(), c.World.Version
+	k.journal.failed = c.Interrupt
+	return k.journal.follow(c.World.Store)
+}
+
+// start returns the time at which the cluster begins. It is never before the end of the last one:
+// if that has just ended, start waits, so that the cluster's clock does not run ahead of the real
+// one.
+func (k *kept) start(ctx context.Context) time.Time {
+	start := time.Now().Add(-bootTime)
+	if k == nil || k.objects == nil || k.objects.Time.Before(start) {
+		return start
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(bootTime, k.objects.Time.Sub(start))):
+	}
+	return k.objects.Time
+}
+
+// hint describes the state; empty if the cluster is not kept.
+func (k *kept) hint() string {
+	switch {
+	case k == nil:
+		return ""
+	case k.objects == nil:
+		return fmt.Sprintf("It is kept in %s: start it again with the same --state\n", k.dir.Path())
+	}
+	return fmt.Sprintf("It continues from %s: the file's objects and steps were not applied again\n", k.dir.Path())
+}
