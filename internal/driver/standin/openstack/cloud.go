@@ -104,7 +104,7 @@ func (c *Cloud) Stop() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, v := range c.volumes {
-		errs = append(errs, v.freeLoop())
+		errs = append(errs, v.disk.Free())
 	}
 	return errors.Join(errs...)
 }

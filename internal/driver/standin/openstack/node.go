@@ -2,22 +2,20 @@ package openstack
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/standin/disk"
 )
 
 const (
 	// nodeDir has the files for a driver on a node.
 	nodeDir = "/run/csisim/openstack"
-	// ownDev is the directory in which a node's own /dev is built and changed.
-	ownDev = nodeDir + "/dev"
-	byID   = "disk/by-id"
+	// byID begins the names of volumes among the links.
+	byID = "disk/by-id/virtio-"
 	// configDrive is the device with a server's metadata, with its usual label.
 	configDrive      = "sr0"
 	configDriveLabel = "disk/by-label/config-2"
@@ -72,12 +70,10 @@ func (c *Cloud) furnish(s *server) error {
 			return err
 		}
 	}
-	if err := makeDev(); err != nil {
+	if err := furnishDev(); err != nil {
 		return fmt.Errorf("give the node a /dev of its own: %w", err)
 	}
-	// Drivers that miss a device make the kernel and udev rescan. This must not affect the host.
-	_, err = standin.Run("mount", "-o", "remount,bind,ro", "/sys")
-	return err
+	return nil
 }
 
 // ClientConfig is the cloud.conf of a client.
@@ -94,110 +90,31 @@ search-order = configDrive
 `, c.url("identity/v3"), user, c.password, project, region)
 }
 
-// makeDev mounts a /dev with the host's devices. Others can be added to it.
-func makeDev() error {
-	if err := os.MkdirAll(ownDev, 0o755); err != nil {
+// furnishDev gives the server a /dev with the config drive, and with room for its volumes.
+func furnishDev() error {
+	if err := disk.FurnishDev(func(name string) bool { return name == configDrive || strings.HasPrefix(name, "vd") }); err != nil {
 		return err
 	}
-	if _, err := standin.Run("mount", "-t", "tmpfs", "-o", "mode=755", "dev", ownDev); err != nil {
+	if _, err := standin.Run("mknod", filepath.Join(disk.Dev, configDrive), "b", "11", "0"); err != nil {
 		return err
 	}
-	if _, err := standin.Run("mknod", filepath.Join(ownDev, configDrive), "b", "11", "0"); err != nil {
-		return fmt.Errorf("%w: run as root of this machine: a user namespace permits no devices", err)
-	}
-	if err := copyDevices(); err != nil {
-		return err
-	}
-	for _, dir := range []string{byID, filepath.Dir(configDriveLabel)} {
-		if err := os.MkdirAll(filepath.Join(ownDev, dir), 0o755); err != nil {
+	for _, link := range []string{configDriveLabel, byID} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(disk.Dev, link)), 0o755); err != nil {
 			return err
 		}
 	}
-	if err := os.Symlink("../../"+configDrive, filepath.Join(ownDev, configDriveLabel)); err != nil {
-		return err
-	}
-	_, err := standin.Run("mount", "--rbind", ownDev, "/dev")
-	return err
-}
-
-// copyDevices copies the entries of the host's /dev to the node's /dev. It skips names that the
-// cloud uses, and the many terminals.
-func copyDevices() error {
-	entries, err := os.ReadDir("/dev")
-	if err != nil {
-		return err
-	}
-	devices := []string{"-a", "-t", ownDev}
-	for _, e := range entries {
-		from, to := filepath.Join("/dev", e.Name()), filepath.Join(ownDev, e.Name())
-		switch {
-		case e.Name() == "disk", e.Name() == configDrive, strings.HasPrefix(e.Name(), "vd"):
-		case strings.HasPrefix(e.Name(), "tty") && e.Name() != "tty":
-		case e.IsDir():
-			if err := os.Mkdir(to, 0o755); err != nil {
-				return err
-			}
-			if _, err := standin.Run("mount", "--rbind", from, to); err != nil {
-				return err
-			}
-		case e.Type()&(fs.ModeDevice|fs.ModeSymlink) != 0:
-			devices = append(devices, from)
-		}
-	}
-	_, err = standin.Run("cp", devices...)
-	return err
-}
-
-// show makes a volume's device on its server.
-func (v *volume) show(s *server, a attachment) error {
-	if v.loop == "" {
-		loop, err := standin.Run("losetup", "--find", "--show", v.image)
-		if err != nil {
-			return err
-		}
-		v.loop = loop
-	}
-	number, err := os.ReadFile("/sys/block/" + filepath.Base(v.loop) + "/dev")
-	if err != nil {
-		return err
-	}
-	major, minor, _ := strings.Cut(strings.TrimSpace(string(number)), ":")
-	return s.node.Within(func() error {
-		if _, err := standin.Run("mknod", ownDev+"/"+filepath.Base(a.device), "b", major, minor); err != nil {
-			return err
-		}
-		return os.Symlink("../../"+filepath.Base(a.device), v.link())
-	})
-}
-
-// hide removes the device from a server. With the last device, it removes the loop device.
-func (v *volume) hide(s *server, a attachment) error {
-	err := s.node.Within(func() error {
-		return errors.Join(os.Remove(v.link()), os.Remove(ownDev+"/"+filepath.Base(a.device)))
-	})
-	if len(v.attachments) > 0 {
-		return err
-	}
-	return errors.Join(err, v.freeLoop())
+	return os.Symlink("../../"+configDrive, filepath.Join(disk.Dev, configDriveLabel))
 }
 
 // link is the name that a virtio disk gets from its serial number, in 20 characters.
-func (v *volume) link() string { return ownDev + "/" + byID + "/virtio-" + v.id[:20] }
+func (v *volume) link() string { return byID + v.id[:20] }
 
-func (v *volume) freeLoop() error {
-	if v.loop == "" {
-		return nil
-	}
-	_, err := standin.Run("losetup", "--detach", v.loop)
-	v.loop = ""
-	return err
+// show makes a volume's device on its server.
+func (v *volume) show(s *server, a attachment) error {
+	return v.disk.Show(s.node, filepath.Base(a.device), v.link())
 }
 
-// grow enlarges the file, and the device that shows it, to the size of the volume.
-func (v *volume) grow() error {
-	if err := os.Truncate(v.image, int64(v.size)*gibibyte); err != nil || v.loop == "" {
-		return err
-	}
-	_, err := standin.Run("losetup", "--set-capacity", v.loop)
-	return err
+// hide removes the device from a server.
+func (v *volume) hide(s *server, a attachment) error {
+	return v.disk.Hide(s.node, filepath.Base(a.device), v.link())
 }

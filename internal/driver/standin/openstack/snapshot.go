@@ -2,10 +2,10 @@ package openstack
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/csisim/csisim/internal/driver/standin/disk"
 )
 
 // snapshot is a snapshot of a volume.
@@ -15,7 +15,7 @@ type snapshot struct {
 	size                  int // GiB
 	metadata              map[string]string
 	made                  time.Time
-	image                 string
+	disk                  *disk.Disk
 	pending               *transition
 }
 
@@ -47,8 +47,7 @@ func (c *Cloud) createSnapshot(request *http.Request) (answer, error) {
 		id: c.uuid("snapshot", o.Name), name: o.Name, description: o.Description, volume: v.id, status: "creating",
 		size: v.size, metadata: o.Metadata, made: time.Now(),
 	}
-	s.image = filepath.Join(c.dir, "images", s.id)
-	if err := makeImage(s.image, v.image, s.size); err != nil {
+	if s.disk, err = c.makeDisk(s.id, v.disk, s.size); err != nil {
 		return answer{}, err
 	}
 	c.snapshots = append(c.snapshots, s)
@@ -91,7 +90,7 @@ func (c *Cloud) deleteSnapshot(request *http.Request) (answer, error) {
 	s.status = "deleting"
 	gone := func() error {
 		c.snapshots = slices.DeleteFunc(c.snapshots, func(other *snapshot) bool { return other == s })
-		return os.Remove(s.image)
+		return s.disk.Remove()
 	}
 	c.then(&s.pending, "deleting", gone, s.becomes("error_deleting"))
 	return answer{status: http.StatusAccepted}, settle(&s.pending, false)

@@ -1,14 +1,12 @@
 package openstack
 
 import (
-	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/standin/disk"
 )
 
 // volume is a volume of the cloud.
@@ -22,8 +20,7 @@ type volume struct {
 	multiattach           bool
 	made                  time.Time
 	attachments           []attachment
-	image                 string // the file with its content
-	loop                  string // the device that shows it, while it is attached
+	disk                  *disk.Disk
 	pending               *transition
 }
 
@@ -94,8 +91,7 @@ func (c *Cloud) createVolume(request *http.Request) (answer, error) {
 	}
 	v.multiattach = slices.Contains(c.options.Multiattach, v.kind)
 	v.id = c.uuid("volume", v.name)
-	v.image = filepath.Join(c.dir, "images", v.id)
-	if err := makeImage(v.image, content, v.size); err != nil {
+	if v.disk, err = c.makeDisk(v.id, content, v.size); err != nil {
 		return answer{}, err
 	}
 	c.volumes = append(c.volumes, v)
@@ -104,40 +100,40 @@ func (c *Cloud) createVolume(request *http.Request) (answer, error) {
 	return a, settle(&v.pending, false)
 }
 
-// checkNew rejects an impossible volume, and finds the file with its initial content.
-func (c *Cloud) checkNew(v *volume, backup string) (content string, err error) {
+// checkNew rejects an impossible volume, and finds the disk with its initial content.
+func (c *Cloud) checkNew(v *volume, backup string) (content *disk.Disk, err error) {
 	least := 1
 	switch {
 	case backup != "":
-		return "", refuse(http.StatusNotFound, "Backup %s could not be found.", backup)
+		return nil, refuse(http.StatusNotFound, "Backup %s could not be found.", backup)
 	case v.kind != defaultType && !slices.Contains(c.options.Types, v.kind):
-		return "", refuse(http.StatusNotFound, "Volume type with name %s could not be found.", v.kind)
+		return nil, refuse(http.StatusNotFound, "Volume type with name %s could not be found.", v.kind)
 	case !slices.Contains(c.zones(), v.zone):
-		return "", refuse(http.StatusBadRequest, "Invalid input received: Availability zone '%s' is invalid.", v.zone)
+		return nil, refuse(http.StatusBadRequest, "Invalid input received: Availability zone '%s' is invalid.", v.zone)
 	case v.snapshot != "":
 		s, err := c.snapshotOf(v.snapshot)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if s.status != "available" {
-			return "", refuse(http.StatusBadRequest, "Invalid snapshot: Originating snapshot status must be one of 'available' values")
+			return nil, refuse(http.StatusBadRequest, "Invalid snapshot: Originating snapshot status must be one of 'available' values")
 		}
-		content, least = s.image, s.size
+		content, least = s.disk, s.size
 	case v.source != "":
 		origin, err := c.volumeOf(v.source)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if origin.status != "available" && origin.status != "in-use" {
-			return "", refuse(http.StatusBadRequest, "Invalid volume: Unable to create a volume from an errored source volume.")
+			return nil, refuse(http.StatusBadRequest, "Invalid volume: Unable to create a volume from an errored source volume.")
 		}
-		content, least = origin.image, origin.size
+		content, least = origin.disk, origin.size
 	}
 	if v.size == 0 {
 		v.size = least
 	}
 	if v.size < least {
-		return "", refuse(http.StatusBadRequest, "Invalid input received: Volume size '%dGB' cannot be smaller than original volume size  %dGB. They must be >= original volume size.", v.size, least)
+		return nil, refuse(http.StatusBadRequest, "Invalid input received: Volume size '%dGB' cannot be smaller than original volume size  %dGB. They must be >= original volume size.", v.size, least)
 	}
 	return content, c.checkQuota(v.size, 1, 0)
 }
@@ -199,7 +195,7 @@ func (c *Cloud) deleteVolume(request *http.Request) (answer, error) {
 	v.status = "deleting"
 	gone := func() error {
 		c.volumes = slices.DeleteFunc(c.volumes, func(other *volume) bool { return other == v })
-		return os.Remove(v.image)
+		return v.disk.Remove()
 	}
 	c.then(&v.pending, "deleting", gone, v.becomes("error_deleting"))
 	return answer{status: http.StatusAccepted}, settle(&v.pending, false)
@@ -236,7 +232,7 @@ func (c *Cloud) actOnVolume(request *http.Request) (answer, error) {
 	v.status = "extending"
 	grown := func() error {
 		v.status, v.size = before, body.Extend.NewSize
-		return v.grow()
+		return v.disk.Grow(int64(v.size) * gibibyte)
 	}
 	c.then(&v.pending, "extending", grown, v.becomes("error_extending"))
 	return answer{status: http.StatusAccepted}, settle(&v.pending, false)
@@ -285,20 +281,9 @@ func (v *volume) view() view {
 	}
 }
 
-// makeImage creates a file with holes only, or a copy of another file.
-func makeImage(image, content string, size int) error {
-	if content != "" {
-		if _, err := standin.Run("cp", "--sparse=always", content, image); err != nil {
-			return fmt.Errorf("copy a volume's content: %w", err)
-		}
-		return os.Truncate(image, int64(size)*gibibyte)
-	}
-	f, err := os.OpenFile(image, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	return f.Truncate(int64(size) * gibibyte)
+// makeDisk creates a disk, with the content of another one unless that is nil.
+func (c *Cloud) makeDisk(id string, content *disk.Disk, size int) (*disk.Disk, error) {
+	return disk.Make(filepath.Join(c.dir, "images", id), content, int64(size)*gibibyte)
 }
 
 func orElse(text, otherwise string) string {
