@@ -89,9 +89,12 @@ func (c *Check) plant(u Use) {
 		return
 	}
 	_ = m.Symlink(keptFile, path.Join(dir, keptLink))
-	failed := m.WriteVolumeFile(dir, keptFile, keptContent, keptMode)
+	// The durable write of the content also makes the owner durable. A snapshot of a block device has
+	// no more than that.
+	failed := m.WriteVolumeFile(dir, keptFile, nil, keptMode)
 	if failed == nil {
 		_ = m.Lchown(path.Join(dir, keptFile), keptOwner, keptOwner)
+		failed = m.WriteVolumeFile(dir, keptFile, keptContent, keptMode)
 	}
 	k := keptIn(m, dir)
 	k.whole = failed == nil
