@@ -81,7 +81,7 @@ func (d *Disk) nameIn(name string) string {
 	return name
 }
 
-// Hide removes from a node what Show added. With the last node, it frees the loop device.
+// Hide removes the device and the links from a node. With the last node, it frees the loop device.
 func (d *Disk) Hide(n standin.Node, name string, links ...string) error {
 	err := n.Within(func() (err error) {
 		for _, link := range append(links, d.nameIn(name)) {
