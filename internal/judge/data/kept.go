@@ -89,8 +89,8 @@ func (c *Check) plant(u Use) {
 		return
 	}
 	_ = m.Symlink(keptFile, path.Join(dir, keptLink))
-	// The durable write of the content also makes the owner durable. A snapshot of a block device has
-	// no more than that.
+	// The durable write of the content also makes the owner durable. A snapshot of a block device
+	// has no more than that.
 	failed := m.WriteVolumeFile(dir, keptFile, nil, keptMode)
 	if failed == nil {
 		_ = m.Lchown(path.Join(dir, keptFile), keptOwner, keptOwner)

@@ -44,8 +44,8 @@ func makeDevice(name, kind, major, minor string) error {
 	return err
 }
 
-// copyDevices copies the entries of the host's /dev to the node's /dev. It skips links to disks, and
-// the many terminals.
+// copyDevices copies the entries of the host's /dev to the node's /dev. It skips links to disks,
+// and the many terminals.
 func copyDevices(skip func(name string) bool) error {
 	entries, err := os.ReadDir("/dev")
 	if err != nil {
