@@ -77,7 +77,7 @@ func anchors(page string) (all []string) {
 const longest = 1500
 
 // long are pages for looking things up: generated pages, and tables of measurements.
-var long = regexp.MustCompile(`^docs/(?:spec|records)/|^docs/reference/(?:commands|scenarios|faults|diff|golden|versions)\.md$`)
+var long = regexp.MustCompile(`^docs/(?:spec|records)/|^docs/reference/(?:commands|scenarios|profiles|faults|diff|golden|versions)\.md$`)
 
 func TestPagesAreShortEnoughToBeRead(t *testing.T) {
 	files := list(t, "docs/*.md")
