@@ -259,7 +259,7 @@ func TestAMissingFeatureIsNoTrialAndHasAReason(t *testing.T) {
 		"the driver lacks EXPAND_VOLUME for NodeExpandVolume: grow/driver-killed-NodeExpandVolume",
 		"the controller service lacks CREATE_DELETE_SNAPSHOT: snapshot/restored snapshot/lost-answers snapshot/two-of-one snapshot/source-deleted snapshot/restored-twice snapshot/larger snapshot/larger-block snapshot/driver-killed " +
 			"snapshot/driver-killed-restoring listed/snapshots group/restored group/lost-answers group/abandoned group/member-deleted group/driver-killed contradicted/CreateSnapshot",
-		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-again snapshot/cloned-source-deleted snapshot/clone-deleted snapshot/driver-killed-cloning contradicted/clone",
+		"the controller service lacks CLONE_VOLUME: snapshot/cloned snapshot/cloned-again snapshot/cloned-source-deleted snapshot/clone-deleted snapshot/cloned-larger snapshot/cloned-larger-block snapshot/driver-killed-cloning contradicted/clone",
 		"the controller service lacks LIST_VOLUMES: listed/volumes",
 	}, told)
 	assert.Zero(t, card.Totals().NotTried)

@@ -146,6 +146,8 @@ var defects = []struct{ name, trial, verdict string }{
 	{"delete-takes-snapshots", "snapshot/source-deleted", "CreateVolume fails for good: NotFound: snapshots "},
 	{"delete-wipes-copies", "snapshot/cloned-source-deleted", "data lost: "},
 	{"copy-stays-small", "snapshot/larger-block", "NodePublishVolume leaves a device too small: "},
+	{"copy-stays-small", "snapshot/cloned-larger-block", "NodePublishVolume leaves a device too small: "},
+	{"copy-recorded-small", "snapshot/cloned-larger", "ListVolumesResponse.entries.volume.capacity_bytes is 16777216 of volume vol-"},
 	{"start-unmounts", "restart/driver-on-node", "foreign mount: driver hostdir.csi.csisim.dev unmounted "},
 	{"detach-not-found-errors", "repeated/filesystem", "ControllerUnpublishVolume is not idempotent: OK, then NotFound"},
 	{"publish-wrong-volume-after-restart", "restart/while-running", "data lost: pod default/second does not find its data"},

@@ -24,7 +24,7 @@ func copies(p *plan) {
 	p.try("snapshot", "source-deleted", "A snapshot of an unused volume becomes a new volume after the first one is deleted.",
 		append([]string{p.fits(2)}, snapshots...), (*script).snapshotWithoutSource)
 	p.try("snapshot", "restored-twice", "A snapshot becomes a volume, which is deleted, and then another one.", append([]string{p.fits(2)}, snapshots...), (*script).twoRestored)
-	p.largerCopies(snapshots)
+	p.largerCopies("larger", "A snapshot becomes a volume that is larger.", snapshots, largerSnapshot)
 	var kills []part
 	for _, call := range []string{"CreateSnapshot", "DeleteSnapshot"} {
 		for _, k := range killsOf(call, 1) {
@@ -52,6 +52,7 @@ func copies(p *plan) {
 	p.try("snapshot", "cloned-again", "A volume is made from another one, which is written to; then another copy is made.", []string{p.needsClones(), p.fits(3)}, (*script).twoClones)
 	p.try("snapshot", "cloned-source-deleted", "A volume is made from another one, which is deleted then.", []string{p.needsClones(), p.fits(2)}, (*script).cloneWithoutSource)
 	p.try("snapshot", "clone-deleted", "A volume is made from another one and deleted; the other one has its content still.", []string{p.needsClones(), p.fits(2)}, (*script).sourceWithoutClone)
+	p.largerCopies("cloned-larger", "A larger volume is made from another one.", clones, largerClone)
 	p.copiesOnAFullDisk(snapshots)
 	p.copiesOfKilled("driver-killed-cloning", "a volume from another one", []string{p.needsOurs(), p.needsClones(), p.fits(2)}, func(_ *script, make func(claim)) { make(cloned) })
 }
@@ -238,33 +239,42 @@ func (s *script) goneInTime(c claim) {
 	s.step(`wait: {pv: "*", gone: true, for: 30m}`)
 }
 
-// largerCopies restores a snapshot into a claim that is larger than the volume of the snapshot. A
-// driver may refuse that. Otherwise the new volume has the content of the snapshot and the size
-// that the driver answers.
-func (p *plan) largerCopies(needs []string) {
+// largerCopies creates volumes from a snapshot, and from another volume, that are larger than it. A
+// driver may refuse that. Otherwise the new volume has the content of its source and the size that
+// the driver answers.
+func (p *plan) largerCopies(title, description string, needs []string, with func(s *script, copies func(claim))) {
 	for _, of := range []claim{data, blockData} {
-		title := "larger"
+		title := title
 		if of.form == block {
 			title += "-block"
 		}
-		p.try("snapshot", title, "A snapshot becomes a volume that is larger.", append([]string{p.needsKind(of.form, of.access), p.fits(2)}, needs...), func(s *script) {
-			c := restoredFrom("daily")
-			c.form, c.larger = of.form, true
-			reader := pod{name: "reader", node: nodeA, claims: []claim{c}}
+		p.try("snapshot", title, description, append([]string{p.needsKind(of.form, of.access), p.fits(2)}, needs...), func(s *script) {
 			s.up([]claim{of}, web(nodeA, of))
-			s.snap("daily")
-			s.apply(c, reader)
-			s.step("advance: 2m")
-			s.end(web(nodeA, of), reader)
-			s.detached()
-			// A snapshot stays while a claim waits for a volume that is created from it.
-			s.step("delete: {pvc: %s}", c.name)
-			s.step("wait: {pvc: %s, gone: true}", c.name)
-			s.forget("daily")
+			with(s, func(c claim) {
+				c.form, c.larger = of.form, true
+				reader := pod{name: "reader", node: nodeA, claims: []claim{c}}
+				s.fault("name: again, call: CreateVolume, repeat: true")
+				s.apply(c, reader)
+				s.step("advance: 2m")
+				s.end(web(nodeA, of), reader)
+				s.detached()
+				// Its source stays while a claim waits for a volume that is created from it.
+				s.step("delete: {pvc: %s}", c.name)
+				s.step("wait: {pvc: %s, gone: true}", c.name)
+			})
 			s.unclaim(of)
 		})
 	}
 }
+
+// largerSnapshot and largerClone are the copies of largerCopies.
+func largerSnapshot(s *script, copies func(claim)) {
+	s.snap("daily")
+	copies(restoredFrom("daily"))
+	s.forget("daily")
+}
+
+func largerClone(_ *script, copies func(claim)) { copies(cloned) }
 
 // copyOpens is the highest number of the file that a driver cannot open during a copy.
 const copyOpens = 5

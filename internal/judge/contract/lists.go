@@ -5,9 +5,13 @@ import (
 
 	"github.com/csisim/csisim/internal/judge/verdict"
 
+	"github.com/container-storage-interface/spec/lib/go/csi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
+
+const keepsCapacity = "a volume has the capacity that CreateVolume answered"
 
 // CheckPages compares a list in pages to complete lists before and after it. It ignores objects
 // that appear or vanish meanwhile, which are in only one of the complete lists.
@@ -67,6 +71,17 @@ func CheckNodes(method, volume string, before, got, after []string) []verdict.Ve
 		}
 	}
 	return nil
+}
+
+// CheckCapacity compares the capacity of a volume in an answer to the answer that created it. No
+// call in between makes a volume smaller. CSI "Volume": 0 is an unknown capacity.
+func CheckCapacity(method string, answer proto.Message, field string, is, made *csi.Volume) []verdict.Verdict {
+	if is.GetCapacityBytes() == 0 || is.GetCapacityBytes() >= made.GetCapacityBytes() {
+		return nil
+	}
+	f := findings{method: method, of: answer}
+	f.add(field, keepsCapacity, "is %d of volume %s, for which CreateVolume answered %d", is.GetCapacityBytes(), made.GetVolumeId(), made.GetCapacityBytes())
+	return f.list
 }
 
 // RefusesPage returns the verdict on a driver that lists everything at once, but not in pages.

@@ -33,6 +33,16 @@ func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
 	}
 }
 
+// CSI "Volume": a capacity of 0 is unknown.
+func TestAVolumeIsListedWithItsCapacity(t *testing.T) {
+	made := &csi.Volume{VolumeId: "v", CapacityBytes: 32}
+	for listed, wrong := range map[int64]bool{0: false, 16: true, 32: false, 64: false} {
+		found := CheckCapacity("Controller/ListVolumes", &csi.ListVolumesResponse{}, "entries.volume.capacity_bytes", &csi.Volume{VolumeId: "v", CapacityBytes: listed}, made)
+		assert.Equal(t, wrong, len(found) > 0, listed)
+	}
+	assert.Empty(t, CheckCapacity("Controller/ListVolumes", &csi.ListVolumesResponse{}, "entries.volume.capacity_bytes", &csi.Volume{CapacityBytes: 16}, &csi.Volume{}), "CreateVolume answered no capacity")
+}
+
 // C-SNAP-37: csi-snapshotter assumes that a listed snapshot exists.
 func TestADeletedSnapshotIsNotListed(t *testing.T) {
 	notFound := status.Error(codes.NotFound, "no such snapshot")

@@ -13,6 +13,8 @@ type Sizes struct {
 	Least int64
 	// Before is its size before it grew; 0 if it has not grown.
 	Before int64
+	// Source is the size of the volume of which it is a larger copy; 0 if it is none.
+	Source int64
 	// Device is the size of its block device; 0 for a file system. Asked is the largest requested
 	// size, which the volume's storage may have reached even if the file system has not.
 	Device, Asked int64
@@ -41,6 +43,8 @@ func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Siz
 			f.add("usage.total", totalOfVolume, "is %d of a block device of %d bytes", total, known.Device)
 		case known.isElsewhere(total):
 			f.add("usage.total", totalOfVolume, "is %d, as of a file system around the mounted one of %d bytes", total, known.FileSystem)
+		case known.Source > 0 && total == known.Source && known.Least > known.Source:
+			f.add("usage.total", totalOfVolume, "is %d, as of the volume that it is a copy of, but it has %d bytes", total, known.Least)
 		case known.Before > 0 && total == known.Before && known.Least > known.Before:
 			f.add("usage.total", totalOfVolume, "is %d still, as before the volume grew to %d bytes", total, known.Least)
 		}

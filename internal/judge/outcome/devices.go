@@ -19,6 +19,7 @@ type volumeOfDriver struct{ driver, id string }
 // device holds the sizes of a volume and, if it is a raw block volume, its devices.
 type device struct {
 	made  int64            // its size in bytes at its creation
+	from  int64            // the size of the volume that it was copied from; 0 if unknown
 	asked int64            // the largest requested size, whatever the answer was
 	bytes int64            // its minimum size at every place of its publication
 	grown map[string]int64 // by node: its minimum there since it grew
@@ -50,7 +51,7 @@ func (j *Judge) checkDevice(c Call) []verdict.Verdict {
 	case *csi.CreateVolumeRequest:
 		made, _ := c.Answer().(*csi.CreateVolumeResponse)
 		bytes := cmp.Or(made.GetVolume().GetCapacityBytes(), contract.RequiredBytes(r))
-		j.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{made: bytes, bytes: bytes}
+		j.devices[volumeOfDriver{v.driver, made.GetVolume().GetVolumeId()}] = device{made: bytes, bytes: bytes, from: j.sizeOfSource(c, r)}
 	case *csi.DeleteVolumeRequest:
 		delete(j.devices, v)
 	case *csi.NodePublishVolumeRequest:
@@ -101,6 +102,16 @@ func (j *Judge) checkDevice(c Call) []verdict.Verdict {
 	return nil
 }
 
+// sizeOfSource returns the size of the volume of which a new volume is a copy; 0 if there is none,
+// or if it grew.
+func (j *Judge) sizeOfSource(c Call, r *csi.CreateVolumeRequest) int64 {
+	source := j.devices[volumeOfDriver{c.Driver(), r.GetVolumeContentSource().GetVolume().GetVolumeId()}]
+	if source.asked > 0 {
+		return 0
+	}
+	return source.made
+}
+
 // noteAsked records the requested size of an expansion.
 func (j *Judge) noteAsked(c Call) {
 	if _, grows := c.Request().(*csi.ControllerExpandVolumeRequest); grows {
@@ -133,7 +144,7 @@ func (j *Judge) checkStats(c Call, d device, at string) []verdict.Verdict {
 	if !ok {
 		return nil
 	}
-	known := contract.Sizes{Least: max(d.bytes, d.grown[c.Node()]), Asked: d.asked}
+	known := contract.Sizes{Least: max(d.bytes, d.grown[c.Node()]), Asked: d.asked, Source: d.from}
 	if known.Least > d.made {
 		known.Before = d.made
 	}

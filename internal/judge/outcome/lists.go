@@ -21,7 +21,13 @@ const mostFiltered = 4
 func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	caps := j.CapsOf(c.Driver()).Controller
 	switch c.Method() {
-	case "Controller/CreateVolume", "Controller/ControllerPublishVolume":
+	case "Controller/CreateVolume":
+		found := checkCapacity(c, caps)
+		if caps.Has("LIST_VOLUMES") {
+			found = append(found, checkVolumes(c, caps)...)
+		}
+		return found
+	case "Controller/ControllerPublishVolume":
 		if caps.Has("LIST_VOLUMES") {
 			return checkVolumes(c, caps)
 		}
@@ -57,6 +63,26 @@ func checkVolumes(c Call, caps contract.Set) (found []verdict.Verdict) {
 	if got != nil {
 		id := contract.VolumeOf(c.Request())
 		found = append(found, contract.CheckNodes("Controller/ControllerGetVolume", id, nodesOf(before, id), got.GetStatus().GetPublishedNodeIds(), nodesOf(after, id))...)
+	}
+	return found
+}
+
+// checkCapacity looks up a new volume in the ways that the driver supports, and compares its
+// capacity to the driver's answer.
+func checkCapacity(c Call, caps contract.Set) (found []verdict.Verdict) {
+	answer, _ := c.Answer().(*csi.CreateVolumeResponse)
+	made := answer.GetVolume()
+	if caps.Has("LIST_VOLUMES") {
+		all, _ := volumes(c, 0) // none after an error
+		for _, e := range all {
+			if e.GetVolume().GetVolumeId() == made.GetVolumeId() {
+				found = append(found, contract.CheckCapacity("Controller/ListVolumes", &csi.ListVolumesResponse{}, "entries.volume.capacity_bytes", e.GetVolume(), made)...)
+			}
+		}
+	}
+	if caps.Has("GET_VOLUME") {
+		got, _ := c.Client().ControllerGetVolume(context.Background(), &csi.ControllerGetVolumeRequest{VolumeId: made.GetVolumeId()})
+		found = append(found, contract.CheckCapacity("Controller/ControllerGetVolume", &csi.ControllerGetVolumeResponse{}, "volume.capacity_bytes", got.GetVolume(), made)...)
 	}
 	return found
 }

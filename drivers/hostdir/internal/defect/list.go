@@ -34,5 +34,5 @@ var all = []*Defect{
 	groupDropsMember, rotateLosesData, copyLosesModes, copyLosesOwners, copyFollowsLinks,
 	copyStopsEarly, expandShrinks, statsSwapped, listFailsForUnknown, listKeepsDeleted,
 	listOmitsBlocks, unpublishComparesPaths, snapshotOfFirst, restoreIgnoresErrors, snapshotLeavesChecksums,
-	statsOfRoot,
+	statsOfRoot, copyRecordedSmall,
 }
