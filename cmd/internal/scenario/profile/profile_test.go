@@ -15,7 +15,7 @@ import (
 
 func TestEveryBuiltInProfileCanBeInstalled(t *testing.T) {
 	names := profile.Names()
-	require.Equal(t, []string{"cinder", "digitalocean", "hostdir", "hostpath", "httpdir", "nfs"}, names)
+	require.Equal(t, []string{"cinder", "digitalocean", "hcloud", "hostdir", "hostpath", "httpdir", "nfs"}, names)
 	for _, name := range names {
 		p, err := profile.Load(name, "")
 		require.NoError(t, err, name)
