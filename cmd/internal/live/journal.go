@@ -72,27 +72,29 @@ func (j *journal) follow(s *store.Store) error {
 // begin replaces the file by one with the present objects.
 func (j *journal) begin() error {
 	next := j.path + ".new"
-	file, err := os.OpenFile(next, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	j.header.Time, j.header.Revision = j.store.Now(), j.store.Revision()
+	if err := j.writeAll(next); err != nil {
+		return err
+	}
+	if err := errors.Join(os.Rename(next, j.path), j.end()); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(j.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
-	j.header.Time, j.header.Revision = j.store.Now(), j.store.Revision()
-	err = j.writeAll(file)
-	if err == nil {
-		j.size, err = file.Seek(0, io.SeekCurrent)
-	}
-	if err == nil {
-		err = errors.Join(file.Sync(), os.Rename(next, j.path))
-	}
-	if err != nil {
-		return errors.Join(err, file.Close())
-	}
-	err = j.end()
 	j.file, j.written = file, 0
+	j.size, err = file.Seek(0, io.SeekEnd)
 	return err
 }
 
-func (j *journal) writeAll(file io.Writer) error {
+// writeAll writes the present objects to a file.
+func (j *journal) writeAll(path string) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
 	buffer := bufio.NewWriter(file)
 	encoder := json.NewEncoder(buffer)
 	if err := encoder.Encode(j.header); err != nil {
@@ -109,7 +111,7 @@ func (j *journal) writeAll(file io.Writer) error {
 			}
 		}
 	}
-	return buffer.Flush()
+	return errors.Join(buffer.Flush(), file.Sync())
 }
 
 func (j *journal) lineOf(c store.Commit) (journalLine, error) {

@@ -116,3 +116,14 @@ func TestAJournalBeginsAnewWhenItHasManyWrites(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, kept.lines, "configmaps default/b")
 }
+
+// A cluster must not go on without its journal.
+func TestAWriteThatCannotBeKeptIsReported(t *testing.T) {
+	j, s := journalOf(t)
+	var failed error
+	j.failed = func(err error) { failed = err }
+	require.NoError(t, j.file.Close())
+	_, err := store.Create(s, settings("a"))
+	require.NoError(t, err)
+	assert.ErrorContains(t, failed, "keeping the objects: write "+j.path+": file already closed")
+}

@@ -27,6 +27,7 @@ type kept struct {
 	dir     *workdir.Dir
 	objects *keptObjects // nil for a new cluster
 	journal *journal
+	broken  error // while the cluster starts: a write could not be kept
 }
 
 // openKept takes the state directory; nil if the cluster is not kept.
@@ -122,6 +123,7 @@ func (k *kept) restore(s *store.Store) error {
 	}
 	k.journal.header = k.objects.journalHeader
 	k.journal.header.Starts++
+	k.journal.failed = func(err error) { k.broken = err }
 	return k.journal.follow(s)
 }
 
@@ -133,7 +135,10 @@ func (k *kept) follow(c *sim.Simulation) error {
 	h := &k.journal.header
 	h.Format, h.Starts = journalFormat, max(h.Starts, 1)
 	h.Nodes, h.Drivers, h.Kubernetes = c.Nodes(), c.Drivers(), c.World.Version
-	k.journal.failed = c.Interrupt
+	k.journal.failed = func(err error) { c.Interrupt(&EnvironmentError{err}) }
+	if k.broken != nil {
+		return k.broken
+	}
 	return k.journal.follow(c.World.Store)
 }
 
@@ -158,7 +163,7 @@ func (k *kept) hint() string {
 	case k == nil:
 		return ""
 	case k.objects == nil:
-		return fmt.Sprintf("It is kept in %s: start it again with the same --state\n", k.dir.Path())
+		return fmt.Sprintf("Kept in %s: objects, the kubelets' directories, the drivers' state directories; other files of nodes are lost at the end\n", k.dir.Path())
 	}
-	return fmt.Sprintf("It continues from %s: the file's objects and steps were not applied again\n", k.dir.Path())
+	return fmt.Sprintf("Continued from %s: the objects and steps of the file were not applied again\n", k.dir.Path())
 }
