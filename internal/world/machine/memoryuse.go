@@ -18,8 +18,16 @@ func (p *Process) PeakMemory() int64 {
 }
 
 // Left returns the commands of child processes that were still running when the program ended, and
-// were then killed. It is final after Done, for a program with a mount namespace.
-func (p *Process) Left() []string { return p.left }
+// were then killed. A program that was killed could not end them: it has none. The result is final
+// after Done, for a program with a mount namespace.
+func (p *Process) Left() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed {
+		return nil
+	}
+	return p.left
+}
 
 // boundMemory kills the program when it exceeds its memory limit.
 func (p *Process) boundMemory() {

@@ -359,6 +359,17 @@ func TestTheProcessesOfAProgramEndWithIt(t *testing.T) {
 	assert.True(t, err != nil || strings.Contains(string(stat), ") Z "), "process %d is alive", pid)
 }
 
+// A killed program could not end its helpers.
+func TestTheProcessesOfAKilledProgramAreNotLeft(t *testing.T) {
+	m := newNamespace(t)
+	defer m.Close()
+	p, err := m.Start(shell("sleep 1001.5 & sleep 1001.75"))
+	require.NoError(t, err)
+	awaitProcess(t, "sleep 1001.5")
+	require.NoError(t, p.Kill())
+	assert.Empty(t, p.Left())
+}
+
 func TestAWorkDirectoryThatNodesHideIsAnError(t *testing.T) {
 	needRoot(t)
 	if namespaces.Rootless() {

@@ -43,6 +43,7 @@ type Process struct {
 
 	mu          sync.Mutex
 	ended       bool // its number may be reused
+	killed      bool // by Kill
 	exit        string
 	code        int
 	outOfMemory bool
@@ -284,6 +285,7 @@ func (p *Process) Kill() error {
 	p.mu.Lock()
 	if !p.ended {
 		p.lookAtMemory()
+		p.killed = true
 		p.killGroup()
 	}
 	p.mu.Unlock()
