@@ -63,6 +63,8 @@ type setting struct {
 	statsPeriod time.Duration
 	// lives describes how the containers of images end.
 	lives map[string]runtime.Life
+	// recovers: a reboot loses the records of the runtime, which recovers them from the pods.
+	recovers bool
 	// deviceLinks: the driver publishes devices by links to them.
 	deviceLinks bool
 }
@@ -90,7 +92,8 @@ func start(t *testing.T, s setting) *node {
 	n := &node{t: t, setting: s, machine: machine.NewMemory(nodeName), pressure: fakekubelet.Pressure{}}
 	n.World = component.NewWorld(k, kind.NewStore(store.Options{Now: k.Now}), trace.NewRecorder(k))
 	n.Features = s.features
-	n.runtime, n.wire = runtime.New(n.World, nodeName, runtime.Options{Lives: s.lives}), wire.New(n.World)
+	n.wire = wire.New(n.World)
+	n.newRuntime()
 	t.Cleanup(func() {
 		k.Close()
 		n.wire.Close()
@@ -119,6 +122,10 @@ func start(t *testing.T, s setting) *node {
 	n.pass(20 * time.Millisecond) // to the next pass of the volume manager
 	n.forget()
 	return n
+}
+
+func (n *node) newRuntime() {
+	n.runtime = runtime.New(n.World, nodeName, runtime.Options{Lives: n.setting.lives})
 }
 
 func create[T store.Object](n *node, obj T) T {

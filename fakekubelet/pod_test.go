@@ -202,6 +202,12 @@ func TestAReboot(t *testing.T) {
 func (n *node) reboot() {
 	n.killKubelet()
 	n.runtime.PowerOff()
+	if n.setting.recovers {
+		n.newRuntime()
+		for pod := range store.List[*corev1.Pod](n.Store, "") {
+			n.runtime.Recover(pod)
+		}
+	}
 	require.NoError(n.t, n.machine.PowerOff())
 	n.registrar.Kill()
 	n.driver.Node(nodeOptions(n)).Reboot()
@@ -209,6 +215,13 @@ func (n *node) reboot() {
 	n.startDriver()
 	n.registrar.Start()
 	n.startKubelet()
+}
+
+// bothWays runs a test with a runtime that has its records after a reboot, and with one that
+// recovers them from the pods, as in a cluster that csisim up --state continues.
+func bothWays(t *testing.T, test func(t *testing.T, s setting)) {
+	t.Run("in one process", func(t *testing.T) { test(t, setting{}) })
+	t.Run("in two processes", func(t *testing.T) { test(t, setting{recovers: true}) })
 }
 
 // K-POD-13: pkg/kubelet/kuberuntime/kuberuntime_manager.go: computePodActions,
@@ -219,17 +232,20 @@ func TestAPodThatNeverRestartsFailsAfterAReboot(t *testing.T) {
 		"containers that are started in a row": {"registry.local/sleep": {Runs: time.Hour}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := start(t, setting{lives: lives})
-			n.volume("data")
-			n.pod("once", using("data"), policy(corev1.RestartPolicyNever))
-			n.waitRunning("once")
-			n.reboot()
-			n.settle()
-			assert.Equal(t, "Failed, c exited 255 0", n.state("once"))
-			assert.Equal(t, "Unknown", n.status("once").ContainerStatuses[0].State.Terminated.Reason)
-			assert.Equal(t, []string{"Failed", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.story())
-			assert.Empty(t, n.warnings())
-			assert.NotContains(t, n.events(), "Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created. (1)")
+			bothWays(t, func(t *testing.T, s setting) {
+				s.lives = lives
+				n := start(t, s)
+				n.volume("data")
+				n.pod("once", using("data"), policy(corev1.RestartPolicyNever))
+				n.waitRunning("once")
+				n.reboot()
+				n.settle()
+				assert.Equal(t, "Failed, c exited 255 0", n.state("once"))
+				assert.Equal(t, "Unknown", n.status("once").ContainerStatuses[0].State.Terminated.Reason)
+				assert.Equal(t, []string{"Failed", "NodeUnpublishVolume OK", "NodeUnstageVolume OK"}, n.story())
+				assert.Empty(t, n.warnings())
+				assert.NotContains(t, n.events(), "Normal SandboxChanged: Pod sandbox changed, it will be killed and re-created. (1)")
+			})
 		})
 	}
 }
@@ -266,55 +282,64 @@ func TestTheRestartsOfAPodContinueAfterAReboot(t *testing.T) {
 		"containers that are started in a row": {"registry.local/sleep": {Runs: time.Hour}, "setup": {}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := start(t, setting{lives: lives})
-			n.volume("data")
-			n.pod("web", using("data"), func(s *corev1.PodSpec) {
-				s.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}}
+			bothWays(t, func(t *testing.T, s setting) {
+				s.lives = lives
+				n := start(t, s)
+				n.volume("data")
+				n.pod("web", using("data"), func(s *corev1.PodSpec) {
+					s.InitContainers = []corev1.Container{{Name: "setup", Image: "setup"}}
+				})
+				n.waitRunning("web")
+				n.reboot()
+				n.settle()
+				require.Equal(t, "Running, setup exited 0 1, c running 1", n.state("web"))
+				n.reboot()
+				n.settle()
+				require.Equal(t, "Running, setup exited 0 2, c running 2", n.state("web"))
+				status := n.status("web")
+				assert.Equal(t, "Completed", status.InitContainerStatuses[0].LastTerminationState.Terminated.Reason)
+				last := status.ContainerStatuses[0].LastTerminationState.Terminated
+				assert.Equal(t, "Unknown", last.Reason)
+				assert.Equal(t, int32(runtime.PowerLossCode), last.ExitCode)
+				assert.True(t, last.StartedAt.Before(&last.FinishedAt))
 			})
-			n.waitRunning("web")
-			n.reboot()
-			n.settle()
-			require.Equal(t, "Running, setup exited 0 1, c running 1", n.state("web"))
-			n.reboot()
-			n.settle()
-			require.Equal(t, "Running, setup exited 0 2, c running 2", n.state("web"))
-			status := n.status("web")
-			assert.Equal(t, "Completed", status.InitContainerStatuses[0].LastTerminationState.Terminated.Reason)
-			last := status.ContainerStatuses[0].LastTerminationState.Terminated
-			assert.Equal(t, "Unknown", last.Reason)
-			assert.Equal(t, int32(runtime.PowerLossCode), last.ExitCode)
-			assert.True(t, last.StartedAt.Before(&last.FinishedAt))
 		})
 	}
 }
 
 // K-POD-13: a container that has ended keeps its number of restarts until it starts again.
 func TestTheRestartsOfAPodStayWhileItsDriverIsDown(t *testing.T) {
-	n := start(t, setting{})
-	n.volume("data")
-	n.pod("web", using("data"))
-	n.waitRunning("web")
-	n.reboot()
-	n.settle()
-	n.fail("NodeStageVolume", codes.Internal, 3)
-	n.reboot()
-	n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
-	assert.Equal(t, "Running, c exited 255 1", n.state("web"))
-	n.settle()
-	assert.Equal(t, "Running, c running 2", n.state("web"))
+	bothWays(t, func(t *testing.T, s setting) {
+		n := start(t, s)
+		n.volume("data")
+		n.pod("web", using("data"))
+		n.waitRunning("web")
+		n.reboot()
+		n.settle()
+		n.fail("NodeStageVolume", codes.Internal, 3)
+		n.reboot()
+		n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
+		assert.Equal(t, "Running, c exited 255 1", n.state("web"))
+		n.reboot()
+		n.settle()
+		assert.Equal(t, "Running, c running 2", n.state("web"))
+	})
 }
 
 // K-POD-13: under OnFailure, a container that exited with 0 does not run again, but a container
 // that was running does.
 func TestFinishedContainersDoNotRunAgainAfterAReboot(t *testing.T) {
-	n := start(t, setting{lives: map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}})
-	n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {
-		s.Containers = append(s.Containers, corev1.Container{Name: "quick", Image: "quick"})
+	bothWays(t, func(t *testing.T, s setting) {
+		s.lives = map[string]runtime.Life{"quick": {Runs: time.Second}, "slow": {Runs: time.Hour}}
+		n := start(t, s)
+		n.pod("work", image("slow"), policy(corev1.RestartPolicyOnFailure), func(s *corev1.PodSpec) {
+			s.Containers = append(s.Containers, corev1.Container{Name: "quick", Image: "quick"})
+		})
+		n.pass(10 * time.Second)
+		n.reboot()
+		n.pass(20 * time.Second)
+		assert.Equal(t, "Running, c running 1, quick exited 0 0", n.state("work"))
 	})
-	n.pass(10 * time.Second)
-	n.reboot()
-	n.pass(20 * time.Second)
-	assert.Equal(t, "Running, c running 1, quick exited 0 0", n.state("work"))
 }
 
 // conformance: vm-idle

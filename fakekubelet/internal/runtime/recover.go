@@ -20,11 +20,26 @@ func (r *Runtime) Recover(pod *corev1.Pod) {
 		case statuses[i].ContainerID != "":
 			r.Program(pod, spec).recover(&statuses[i], s.lost)
 			r.lost[pod.UID] = s
-		case statuses[i].State.Running != nil:
-			s.running = append(s.running, spec.Name)
-			r.lost[pod.UID] = s
+		default:
+			r.recoverTogether(s, pod, &statuses[i])
 		}
 	}
+}
+
+// recoverTogether records a container that started together with the others of its pod, unless it
+// has completed or was never started. An earlier loss of power may have ended it.
+func (r *Runtime) recoverTogether(s *sandbox, pod *corev1.Pod, status *corev1.ContainerStatus) {
+	switch state := status.State; {
+	case state.Running != nil:
+		s.started = state.Running.StartedAt.Time
+	case state.Terminated != nil && state.Terminated.Reason == PowerLossReason:
+		s.started, s.lost = state.Terminated.StartedAt.Time, state.Terminated.FinishedAt.Time
+	default:
+		return
+	}
+	s.running = append(s.running, status.Name)
+	r.lost[pod.UID] = s
+	r.together[pod.UID] = Together{Restarts: status.RestartCount, Before: ended(status.LastTerminationState.Terminated)}
 }
 
 // allContainers are the containers of a pod, including the ephemeral ones.
