@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -126,4 +127,24 @@ func TestAWriteThatCannotBeKeptIsReported(t *testing.T) {
 	_, err := store.Create(s, settings("a"))
 	require.NoError(t, err)
 	assert.ErrorContains(t, failed, "keeping the objects: write "+j.path+": file already closed")
+}
+
+// The clock of a cluster never runs backwards, and runs ahead of the real one only with --speed.
+func TestTheClockOfAKeptClusterContinues(t *testing.T) {
+	now := time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name              string
+		last, start, wait time.Duration // relative to now
+	}{
+		{"long ago", -time.Hour, -bootTime, 0},
+		{"just now", -time.Second, -time.Second, bootTime - time.Second},
+		{"by a fast clock", time.Hour, time.Hour, 0},
+	} {
+		start, wait := startOf(now.Add(c.last), now)
+		assert.Equal(t, now.Add(c.start), start, c.name)
+		assert.Equal(t, c.wait, wait, c.name)
+	}
+	start, wait := startOf(time.Time{}, now)
+	assert.Equal(t, now.Add(-bootTime), start, "a new cluster")
+	assert.Zero(t, wait)
 }

@@ -121,6 +121,7 @@ func (k *kept) restore(s *store.Store) error {
 	if err := k.objects.restore(s); err != nil {
 		return &sim.ConfigError{Subject: "the state in " + k.dir.Path(), Problem: err.Error()}
 	}
+	k.objects.lines = nil // the store has the objects now
 	k.journal.header = k.objects.journalHeader
 	k.journal.header.Starts++
 	k.journal.failed = func(err error) { k.broken = err }
@@ -142,19 +143,33 @@ func (k *kept) follow(c *sim.Simulation) error {
 	return k.journal.follow(c.World.Store)
 }
 
-// start returns the time at which the cluster begins. It is never before the end of the last one:
-// if that has just ended, start waits, so that the cluster's clock does not run ahead of the real
-// one.
+// start waits until the cluster may begin, and returns the time of its clock then.
 func (k *kept) start(ctx context.Context) time.Time {
-	start := time.Now().Add(-bootTime)
-	if k == nil || k.objects == nil || k.objects.Time.Before(start) {
-		return start
+	var last time.Time
+	if k != nil && k.objects != nil {
+		last = k.objects.Time
 	}
+	start, wait := startOf(last, time.Now())
 	select {
 	case <-ctx.Done():
-	case <-time.After(min(bootTime, k.objects.Time.Sub(start))):
+	case <-time.After(wait):
 	}
-	return k.objects.Time
+	return start
+}
+
+// startOf returns the time at which the clock of a cluster begins, and the wait before that. last
+// is the end of the last cluster. The clock never runs backwards. If the last cluster has just
+// ended, the wait prevents that the clock runs ahead of the real one.
+func startOf(last, now time.Time) (start time.Time, wait time.Duration) {
+	start = now.Add(-bootTime)
+	switch ahead := last.Sub(start); {
+	case ahead <= 0:
+		return start, 0
+	case ahead > bootTime: // it was ahead before, by --speed
+		return last, 0
+	default:
+		return last, ahead
+	}
 }
 
 // hint describes the state; empty if the cluster is not kept.
