@@ -148,7 +148,7 @@ determinism: build ## make 500 runs with driver programs twice each, idle and lo
 	@$(BIN)/csisim check --profile hostdir --binary $(CURDIR)/$(BIN)/hostdir --out $(BIN)/trials --names again --budget 1ms --allow-untried > /dev/null
 	@code=0; \
 	one() { GOMAXPROCS=1 taskset -c 0 "$$@" || code=1; }; all() { "$$@" || code=1; }; \
-	test="$(GO) test ./cmd/internal/library -count 1 -v -timeout 1h -run ComeAgain -pairs 125 $(DETERMINISM)"; \
+	test="$(GO) test ./cmd/internal/library -count 1 -v -timeout 1h -run RunsWithProgramsAreRepeatable -pairs 125 $(DETERMINISM)"; \
 	for load in "" -loaded; do \
 		echo "one core $$load"; one $$test $$load; \
 		echo "all cores $$load"; all $$test $$load; \

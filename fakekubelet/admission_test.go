@@ -159,7 +159,7 @@ func runningByLabel(t *testing.T) *node {
 
 // A running pod that no longer fits keeps running until its kubelet restarts. Then it fails, and
 // its volumes are unpublished. K-ADM-6 [kubernetes/kubernetes#124586, #123980, #99708]
-func TestAPodThatNoLongerFitsEndsWhenItsKubeletStarts(t *testing.T) {
+func TestAPodThatNoLongerFitsFailsWhenItsKubeletStarts(t *testing.T) {
 	n := runningByLabel(t)
 	n.change(func(node *corev1.Node) { node.Labels["tier"] = "slow" })
 	n.pass(5 * time.Minute)
@@ -187,7 +187,7 @@ func TestAPodThatNoLongerFitsEndsWhenItsKubeletStarts(t *testing.T) {
 }
 
 // A finished pod is not admitted again, even if its node has changed. K-ADM-1
-func TestAPodThatHasEndedKeepsItsPhase(t *testing.T) {
+func TestAnEndedPodKeepsItsPhase(t *testing.T) {
 	n := runningByLabel(t)
 	n.setPhase("web", corev1.PodSucceeded)
 	n.settle()

@@ -56,7 +56,7 @@ func TestWithoutAttachingThereIsNothingInUse(t *testing.T) { // K-ATT-6
 // K-DSW-12, fact 74
 //
 // conformance: unit-kubelet-wait-for-attach-no-csidriver, unit-kubelet-wait-for-attach-unset
-func TestVolumesAreAttachableUnlessTheCSIDriverSaysNo(t *testing.T) {
+func TestVolumesAreAttachableUnlessTheCSIDriverDeniesIt(t *testing.T) {
 	for name, csiDriver := range map[string]*storagev1.CSIDriver{
 		"no CSIDriver":          nil,
 		"nothing said about it": {ObjectMeta: metav1.ObjectMeta{Name: driverName}},
@@ -145,7 +145,7 @@ func TestTheStatusOfTheVolumeAttachment(t *testing.T) {
 	}
 }
 
-func TestADriverThatNeedsNoAttachingAfterAllFreesWaitingPods(t *testing.T) { // K-DSW-12, K-RACE-37
+func TestADriverThatTurnsOutToNeedNoAttachingFreesWaitingPods(t *testing.T) { // K-DSW-12, K-RACE-37
 	n := start(t, attaching)
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -160,7 +160,7 @@ func TestADriverThatNeedsNoAttachingAfterAllFreesWaitingPods(t *testing.T) { // 
 }
 
 // Fact 72: the pod arrives only after the unstage, so the volume has to be reported in use again.
-func TestAPodThatComesBackAfterTheUnstageWaitsForARound(t *testing.T) { // K-RACE-15, K-DSW-14
+func TestAPodThatReturnsAfterTheUnstageWaitsForTheInUseReport(t *testing.T) { // K-RACE-15, K-DSW-14
 	n := start(t, attaching)
 	n.volume("data")
 	n.attached("data")
@@ -316,7 +316,7 @@ func TestAClaimThatCannotBeUsed(t *testing.T) { // K-DSW-6, K-DSW-7, K-POD-2
 // other pods continue to wait (fact 39).
 //
 // conformance: unit-limit-exceeded-detection-resource-exhausted
-func TestAPodForWhichItsNodeHasNoRoom(t *testing.T) {
+func TestAPodWithoutRoomOnItsNode(t *testing.T) {
 	exhausted := int32(codes.ResourceExhausted)
 	for _, period := range []*int64{nil, new(int64(1000))} {
 		n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) {

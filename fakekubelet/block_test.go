@@ -231,7 +231,7 @@ func TestABlockVolumeWaitsForItsNodesLabels(t *testing.T) { // K-OP-9, K-MNT-1
 }
 
 // conformance: vm-mode-check-block-mounts, vm-volumes-in-use-mismatch
-func TestAVolumeIsUsedAsItsModeSays(t *testing.T) { // K-DSW-8, K-POD-2
+func TestAVolumeIsUsedInItsMode(t *testing.T) { // K-DSW-8, K-POD-2
 	for _, c := range []struct {
 		pv   []func(*corev1.PersistentVolume)
 		pod  func(*corev1.PodSpec)

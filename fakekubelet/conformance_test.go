@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// squashed are the calls of some methods, equal neighbours counted once.
+// squashed lists the calls of some methods; equal successive calls count once.
 func (n *node) squashed(methods ...string) []string {
 	var lines []string
 	for _, line := range n.calls() {
@@ -315,7 +315,7 @@ func TestInlineVolumesAreRebuiltForAnyCSIDriver(t *testing.T) {
 // K-UNSTAGE-3: the kubelet does not call a driver that has lost the capability.
 //
 // conformance: unit-unstage-capability-missing
-func TestADriverThatStagesNoMoreIsNotAskedToUnstage(t *testing.T) {
+func TestADriverThatNoLongerStagesIsNotCalledToUnstage(t *testing.T) {
 	n := mounted(t, setting{driver: mock.Options{StagingMounts: new(false)}})
 	n.killDriver()
 	n.driver = mock.New(mock.Options{Name: driverName, Stage: new(false), Existing: []mock.ExistingVolume{{ID: "h-data"}}})
@@ -400,7 +400,7 @@ func TestWhichVolumesAreCSIVolumes(t *testing.T) {
 //
 // conformance: unit-limit-exceeded-detection-no-attachment,
 // unit-limit-exceeded-detection-no-attach-error, unit-limit-exceeded-detection-other-code
-func TestAPodWaitsOnWhileItsNodeMayHaveRoom(t *testing.T) {
+func TestAPodContinuesToWaitWhileItsNodeMayHaveRoom(t *testing.T) {
 	notFound := int32(codes.NotFound)
 	for name, status := range map[string]*storagev1.VolumeAttachmentStatus{
 		"no attachment":   nil,

@@ -82,7 +82,7 @@ func TestTheLifeOfAVolumeInEitherLifecycleMode(t *testing.T) {
 // K-PUB-7: the mode is checked when publishing, not before.
 //
 // conformance: unit-lifecycle-inline-wrong-mode, unit-mounter-lifecycle-mode
-func TestALifecycleModeThatTheDriverDoesNotTake(t *testing.T) {
+func TestALifecycleModeThatTheDriverDoesNotSupport(t *testing.T) {
 	for _, c := range []struct {
 		name, event string
 		setting     setting

@@ -393,7 +393,7 @@ func TestAReadOnlyVolumeIsNotExpanded(t *testing.T) { // K-EXP-4
 }
 
 // K-EXP-9, K-RACE-34: another client writes the claim in between.
-func TestAClaimThatIsWrittenInBetween(t *testing.T) {
+func TestAClaimThatIsWrittenMeanwhile(t *testing.T) {
 	n := start(t, setting{driver: expands})
 	n.volume("data")
 	n.pod("web", using("data"))

@@ -85,7 +85,7 @@ func TestTheCallsOfAVolumesLife(t *testing.T) { // K-RPC-5
 	}
 }
 
-func TestAPodStartsWithinAFewPassesAndEndsLikewise(t *testing.T) {
+func TestAPodStartsAndEndsWithinAFewPasses(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -157,7 +157,7 @@ func TestVolumesThatNoContainerUsesAreNotMounted(t *testing.T) { // K-DSW-5
 	assert.Empty(t, n.calls())
 }
 
-func TestADifferentPersistentVolumeOfTheSameHandleIsTheSameVolume(t *testing.T) { // K-PATH-9
+func TestTwoPersistentVolumesWithOneHandleAreOneVolume(t *testing.T) { // K-PATH-9
 	n := start(t, setting{})
 	n.volume("data")
 	n.volume("more", func(pv *corev1.PersistentVolume) { pv.Spec.CSI.VolumeHandle = "h-data" })

@@ -95,7 +95,7 @@ func (n *node) overallMount() (count, seconds float64) {
 
 // K-MET-2: how long pods wait for file systems, from the time when they first need them. Failures
 // and raw block volumes are not counted.
-func TestHowLongPodsWaitForVolumes(t *testing.T) {
+func TestTheTimeThatPodsWaitForVolumes(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.volume("more", block)
@@ -116,7 +116,7 @@ func TestHowLongPodsWaitForVolumes(t *testing.T) {
 }
 
 // K-MET-2: the wait of a republished volume begins at the sync of the pod that led to it.
-func TestARepublishHasNotWaitedSinceThePodCame(t *testing.T) {
+func TestTheWaitOfARepublishBeginsAtItsSync(t *testing.T) {
 	n := start(t, setting{csiDriver: republish})
 	n.volume("data")
 	n.pod("web", using("data"))

@@ -9,7 +9,7 @@ import (
 )
 
 // (kubernetes v1.36.3, pkg/kubelet/network/dns/dns.go: GetPodDNS, getPodDNSType, appendDNSConfig)
-func TestWhereAPodLooksForNames(t *testing.T) {
+func TestTheNameServersOfAPod(t *testing.T) {
 	const (
 		node    = "# of the laptop\nnameserver 127.0.0.53\nnameserver 192.168.1.1\nsearch home.lan .\noptions edns0 trust-ad\n"
 		cluster = "search shop.svc.cluster.local svc.cluster.local cluster.local home.lan\nnameserver 10.96.0.10\noptions ndots:5\n"

@@ -118,7 +118,7 @@ func TestADeletedPodLeavesItsFilesToTheNextPasses(t *testing.T) {
 // K-RACE-18: the errors of a pod's volumes are returned to the first wait that checks them. An old
 // error, from before the end of the pod, ends the wait for its volumes to be unmounted. The wait is
 // retried ten seconds later.
-func TestAnErrorThatIsLeftOverEndsTheWaitForTheUnmount(t *testing.T) {
+func TestARemainingErrorEndsTheWaitForTheUnmount(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		over time.Duration // after the pod's second sync began, when its containers end

@@ -103,7 +103,7 @@ func TestWithoutPodInfoThereIsNotEvenTheEphemeralKey(t *testing.T) { // K-PUB-4
 	assert.Empty(t, request[*csispec.NodePublishVolumeRequest](n).VolumeContext)
 }
 
-func TestReadOnlyIsThePodsWish(t *testing.T) { // K-DSW-9, fact 13
+func TestReadOnlyFollowsThePod(t *testing.T) { // K-DSW-9, fact 13
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", mounting("data", corev1.VolumeSource{

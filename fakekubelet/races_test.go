@@ -66,7 +66,7 @@ func TestAVolumeIsInUseUntilItIsUnstaged(t *testing.T) {
 
 // K-RACE-14: a pod that is created while its volume is being unstaged waits until the unstage ends.
 // Then the volume is staged again.
-func TestAPodThatComesDuringAnUnstage(t *testing.T) {
+func TestAPodThatArrivesDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{})
 	n.hold("NodeUnstageVolume", 5*time.Second)
 	n.deletePod("web")
@@ -93,7 +93,7 @@ func TestADeletedPodStaysWhileItsVolumeIsUncertain(t *testing.T) {
 }
 
 // K-RACE-26: the driver may still be at work when the kubelet calls again.
-func TestACallThatTookTooLongIsRepeatedWhileItStillRuns(t *testing.T) {
+func TestATimedOutCallIsRepeatedWhileItRuns(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.hold("NodeStageVolume", 10*time.Minute)
@@ -169,7 +169,7 @@ func TestTheDriverMakesTheTargetItself(t *testing.T) { // K-PUB-2
 
 // K-RACE-27, K-RACE-28: if a publish takes effect after its error has been treated as final, only
 // the clean-up of orphans notices it, and makes no call.
-func TestAMountThatComesAfterAFinalError(t *testing.T) {
+func TestAMountAfterAFinalError(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.fail("NodePublishVolume", codes.Internal, 0)

@@ -78,7 +78,7 @@ func TestLiveReads(t *testing.T) {
 
 // K-API-2, K-ATT-4, K-ATT-5: the Node is looked up twice, first in the informer and then in the
 // API. A volume is mounted only if both list it as attached.
-func TestWhichNodeSaysThatAVolumeIsAttached(t *testing.T) {
+func TestTheNodeThatReportsAVolumeAsAttached(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		known, live bool

@@ -90,7 +90,7 @@ func TestAPodIsResizedWhenThereIsRoom(t *testing.T) {
 }
 
 // A resize that is reverted while it waits has no effect.
-func TestAResizeIsTakenBack(t *testing.T) {
+func TestAResizeIsCancelled(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", using("data"), requesting("500m"))

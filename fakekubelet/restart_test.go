@@ -103,7 +103,7 @@ func TestARestartWithOnePodLeftAndOneDeleted(t *testing.T) { // K-TRACE-10, K-RE
 
 // K-RECON-9, K-ERR-1, K-ERR-2, K-ERR-3: while a volume is only reconstructed, a final error does
 // not remove the volume or its state.
-func TestAFinalErrorAfterARestartForgetsNothing(t *testing.T) {
+func TestAFinalErrorAfterARestartKeepsTheState(t *testing.T) {
 	for _, method := range []string{"NodeStageVolume", "NodePublishVolume"} {
 		t.Run(method, func(t *testing.T) {
 			n := mounted(t, setting{})
@@ -261,7 +261,7 @@ func TestAVolumeWithoutItsDataFileStaysUnseen(t *testing.T) { // K-RECON-5, K-OR
 	assert.Contains(t, n.mounts(), target, "its pod's directory stays because of the mount")
 }
 
-func TestADirectoryThatABackoffLeftIsCleanedUpAfterARestart(t *testing.T) { // K-RECON-11
+func TestADirectoryLeftDuringABackoffIsRemovedAfterARestart(t *testing.T) { // K-RECON-11
 	n := mounted(t, setting{})
 	n.fail("NodeUnpublishVolume", codes.Internal, 0)
 	n.deletePod("web")

@@ -66,7 +66,7 @@ const fileLabel = "system_u:object_r:container_file_t:"
 // suite-selinux-rwo-recursive, unit-selinux-populate-rwop-full, unit-selinux-populate-rwop-partial,
 // unit-selinux-populate-rwx-gate-off, unit-selinux-populate-rwx-gate-on,
 // unit-selinux-populate-rwop-driver-opt-out
-func TestTheLabelAVolumeIsMountedWith(t *testing.T) {
+func TestTheLabelOfAMountedVolume(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		mode   corev1.PersistentVolumeAccessMode
@@ -268,7 +268,7 @@ func TestASecondPodWithTheSameLabelOnAOnePodVolume(t *testing.T) {
 }
 
 // conformance: csimock-selinux-conflict-first-succeeded
-func TestAPodThatIsOverIsNoConflict(t *testing.T) { // K-SEL-3
+func TestAnEndedPodIsNoConflict(t *testing.T) { // K-SEL-3
 	n := start(t, setting{seLinux: true, features: anyMode, csiDriver: seLinuxMount})
 	n.volume("data")
 	n.pod("web", using("data"), labelled("s0:c0,c1", ""))
@@ -317,7 +317,7 @@ func TestASecondPodWaitsForTheFirstToBeUnmounted(t *testing.T) {
 }
 
 // K-SEL-3: while the old mount is being undone the new pod gets an event.
-func TestAPodThatIsWantedBeforeTheOldMountIsUndone(t *testing.T) {
+func TestAPodThatNeedsAVolumeBeforeItsUnmount(t *testing.T) {
 	n := start(t, setting{seLinux: true, features: anyMode, csiDriver: seLinuxMount})
 	n.volume("data")
 	n.pod("web", using("data"), labelled("s0:c0,c1", ""))
@@ -333,7 +333,7 @@ func TestAPodThatIsWantedBeforeTheOldMountIsUndone(t *testing.T) {
 	assert.Equal(t, []string{`context="` + fileLabel + `s0:c98,c99"`}, request[*csispec.NodeStageVolumeRequest](n).VolumeCapability.GetMount().MountFlags)
 }
 
-func TestContainersThatDisagree(t *testing.T) { // K-SEL-3
+func TestContainersWithDifferentLabels(t *testing.T) { // K-SEL-3
 	two := func(spec *corev1.PodSpec) {
 		c := spec.Containers[0]
 		c.Name = "second"

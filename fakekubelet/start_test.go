@@ -89,7 +89,7 @@ func (n *node) ready() corev1.ConditionStatus {
 
 // K-NODE-6, K-REG-1, trace ff1: on a node without a Node object a driver is called before its Node
 // exists. A third of a second later the write of the Node succeeds, then the write of the CSINode.
-func TestADriverIsPublishedAsSoonAsItsNodeIsThere(t *testing.T) {
+func TestADriverIsPublishedAsSoonAsItsNodeExists(t *testing.T) {
 	n := start(t, setting{})
 	n.killKubelet()
 	_, err := store.Delete[*corev1.Node](n.Store, store.Key{Name: nodeName})

@@ -39,7 +39,7 @@ func (n *node) hostPaths() []string {
 
 // Fact 71, K-UNPUB-2: the kubelet bind-mounts the part for the container, and unmounts it before
 // NodeUnpublishVolume. The driver does not notice it.
-func TestAPartOfAVolume(t *testing.T) {
+func TestASubPathOfAVolume(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	uid := n.pod("web", subPath("sub/dir"))
@@ -70,7 +70,7 @@ func TestAPartOfAVolume(t *testing.T) {
 	assert.True(t, n.exists("/mock/h-data/sub/dir/file"), "the volume's content stays")
 }
 
-func TestASingleFileOfAVolume(t *testing.T) { // fact 71
+func TestASubPathThatIsAFile(t *testing.T) { // fact 71
 	n := start(t, setting{})
 	require.NoError(t, n.machine.MkdirAll("/mock/h-data", 0o755))
 	require.NoError(t, n.machine.WriteFile("/mock/h-data/config", []byte("x"), 0o644))
@@ -86,7 +86,7 @@ func TestASingleFileOfAVolume(t *testing.T) { // fact 71
 }
 
 // conformance: vm-subpath-directory-deleted
-func TestAPartThatIsDeletedFromWithin(t *testing.T) {
+func TestASubPathThatIsDeletedByAContainer(t *testing.T) {
 	n := start(t, setting{})
 	n.volume("data")
 	n.pod("web", subPath("sub"))
@@ -119,7 +119,7 @@ func TestASubPathOfAPodDeletedWhileTheKubeletIsDown(t *testing.T) { // K-RECON-8
 	}
 }
 
-func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
+func TestASubPathThatLeadsOutOfTheVolume(t *testing.T) {
 	n := start(t, setting{})
 	require.NoError(t, n.machine.MkdirAll("/mock/h-data", 0o755))
 	require.NoError(t, n.machine.MkdirAll("/etc", 0o755))
@@ -138,7 +138,7 @@ func TestAPartThatLeadsOutOfTheVolume(t *testing.T) {
 
 // The part may be an expression with variables of the container's environment. If a variable has no
 // value, or the path leads out of the volume, the container does not start.
-func TestAPartOfAVolumeByAnExpression(t *testing.T) {
+func TestASubPathWithAnExpression(t *testing.T) {
 	for _, c := range []struct {
 		name, expression string
 		env              []corev1.EnvVar

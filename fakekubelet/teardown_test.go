@@ -185,7 +185,7 @@ func TestTheKubeletsDeadline(t *testing.T) {
 
 // Fact 48: a pod that is created again during an unstage waits for the unstage to end. After the
 // deadline the volume is staged without another unstage.
-func TestAPodThatComesBackDuringAnUnstage(t *testing.T) {
+func TestAPodThatReturnsDuringAnUnstage(t *testing.T) {
 	n := mounted(t, setting{driver: mock.Options{Faulty: []string{"unstage-while-published"}}})
 	n.hold("NodeUnstageVolume", 140*time.Second)
 	n.deletePod("web")

@@ -81,7 +81,7 @@ func TestTheTokensOfABlockVolumeAreNotSent(t *testing.T) { // K-PUB-5, K-BLK-3
 	assert.Empty(t, request[*csispec.NodePublishVolumeRequest](n).VolumeContext)
 }
 
-func TestATokenIsThePodsOwnForAnAudienceAndATime(t *testing.T) { // K-PUB-5
+func TestATokenIsBoundToAPodAnAudienceAndATime(t *testing.T) { // K-PUB-5
 	n := start(t, setting{csiDriver: func(s *storagev1.CSIDriverSpec) {
 		s.TokenRequests = []storagev1.TokenRequest{{Audience: "aud1", ExpirationSeconds: new(int64(600))}, {}}
 	}})
@@ -116,7 +116,7 @@ func TestATokenIsRenewedBeforeItsEnd(t *testing.T) {
 	assert.NotEqual(t, first, tokens(t, request[*csispec.NodePublishVolumeRequest](n))["aud1"])
 }
 
-func TestATokenThatCannotBeHad(t *testing.T) { // K-PUB-5, K-PUB-9: a transient error
+func TestAnUnavailableToken(t *testing.T) { // K-PUB-5, K-PUB-9: a transient error
 	n := start(t, setting{driver: mock.Options{Ephemeral: true}, csiDriver: all(podInfo, tokensFor("gcp"))})
 	robot := func() *corev1.ServiceAccount {
 		return &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot", Namespace: "default"}}

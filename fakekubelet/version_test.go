@@ -136,7 +136,7 @@ func TestWhetherAnExpansionHasSecrets(t *testing.T) {
 }
 
 // K-PUB-5, K-PUB-16
-func TestWhetherTokensAndRepeatedPublishingCanBeHad(t *testing.T) {
+func TestWhetherAnOldKubeletSupportsTokensAndRepublishing(t *testing.T) {
 	beforeAndSince(t, version.ServiceAccountTokens, func(t *testing.T, v version.Version, since bool) {
 		n := start(t, setting{version: v, csiDriver: func(s *storagev1.CSIDriverSpec) {
 			s.TokenRequests, s.RequiresRepublish = []storagev1.TokenRequest{{Audience: "vault"}}, new(true)

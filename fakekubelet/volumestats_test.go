@@ -70,7 +70,7 @@ func TestTheStatisticsOfARawBlockVolume(t *testing.T) { // K-STAT-2
 }
 
 // conformance: unit-stats-no-capability, unit-metrics-not-supported
-func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { // K-STAT-3
+func TestADriverWithoutStatisticsGetsOnlyCapabilityCalls(t *testing.T) { // K-STAT-3
 	n := start(t, setting{statsPeriod: time.Minute})
 	n.volume("data")
 	n.pod("web", using("data"))
@@ -82,7 +82,7 @@ func TestADriverWithoutStatisticsIsOnlyAskedForItsCapabilities(t *testing.T) { /
 
 // conformance: unit-metrics-driver-not-registered
 // K-STAT-3: no event is emitted, and the old statistics are lost.
-func TestStatisticsThatCannotBeHad(t *testing.T) {
+func TestUnavailableStatistics(t *testing.T) {
 	for name, breaks := range map[string]func(*node){
 		"the driver fails":                    func(n *node) { n.fail("NodeGetVolumeStats", codes.Internal, 0) },
 		"it does not report its capabilities": func(n *node) { n.fail("NodeGetCapabilities", codes.Internal, 0) },
@@ -171,7 +171,7 @@ func TestInlineVolumesAreMeasuredWithoutMetrics(t *testing.T) { // K-STAT-5
 }
 
 // K-STAT-7: the duration of requests for statistics is measured, for any outcome.
-func TestHowLongQuestionsForStatisticsTake(t *testing.T) {
+func TestTheDurationOfStatisticsCalls(t *testing.T) {
 	n := start(t, setting{driver: mock.Options{Stats: true}, statsPeriod: time.Minute})
 	n.volume("data")
 	n.pod("web", using("data"))

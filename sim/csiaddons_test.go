@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-func TestKindsOfCSIAddonsNeedNoDefinitionOfOnesOwn(t *testing.T) {
+func TestKindsOfCSIAddonsNeedNoAdditionalDefinition(t *testing.T) {
 	const fence = "{apiVersion: csiaddons.openshift.io/v1alpha1, kind: NetworkFence, metadata: {name: f}, spec: {driver: d, secret: {name: s}, "
 	c := sim.New(t, withMock)
 	c.Apply(fence + "cidrs: [10.0.0.0/8]}}")

@@ -57,7 +57,7 @@ func subjects(entries []ledger.Entry) []string {
 	return all
 }
 
-func TestABackendIsLookedIntoPageByPageAsItWasNotBefore(t *testing.T) {
+func TestABackendIsListedPageByPage(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true, Snapshot: true, ListSnapshots: true})
 	create(t, m, "older than the run")
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
@@ -77,7 +77,7 @@ func TestABackendIsLookedIntoPageByPageAsItWasNotBefore(t *testing.T) {
 
 // A very long list of volumes, each unaccounted for and in breach of a rule, is checked within
 // seconds.
-func TestAListOfManyBreachesIsLookedAtInTime(t *testing.T) {
+func TestAListOfManyBreachesIsCheckedInTime(t *testing.T) {
 	const many = 60_000
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
 	with := servers(m)
@@ -116,7 +116,7 @@ func (c *crowded) ListVolumes(ctx context.Context, r *csi.ListVolumesRequest) (*
 	return answer, nil
 }
 
-func TestADriverThatListsNothingIsTakenAtItsWord(t *testing.T) {
+func TestTheAnswersOfADriverWithoutListsAreTrusted(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver})
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
 	run(t, c, "web", "node-a")
@@ -183,7 +183,7 @@ func (v vague) ListVolumes(ctx context.Context, r *csi.ListVolumesRequest) (*csi
 	return answer, err
 }
 
-func TestPublishedNodesThatADriverDoesNotPromiseMeanNothing(t *testing.T) {
+func TestUnpromisedPublishedNodesAreIgnored(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
 	served := servers(m)
 	controller := vague{m.Controller()}
@@ -198,7 +198,7 @@ func TestPublishedNodesThatADriverDoesNotPromiseMeanNothing(t *testing.T) {
 }
 
 // A cloud has its own names for nodes, which only NodeGetInfo returns.
-func TestAnAttachmentToANodeByTheIdThatItShowsIsNoLeak(t *testing.T) {
+func TestAnAttachmentByTheCurrentNodeIDIsNoLeak(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true, ListVolumesPublishedNodes: true})
 	served := servers(m)
 	served.Node = func(node string, _ machine.Machine) []machine.Service {
@@ -234,7 +234,7 @@ func TestARetainedVolumeIsNoLeak(t *testing.T) {
 	assert.Empty(t, c.Leftovers())
 }
 
-func TestAControllerThatDoesNotRunCannotBeLookedInto(t *testing.T) {
+func TestAStoppedControllerCannotBeInspected(t *testing.T) {
 	m := mock.New(mock.Options{Name: driver, ListVolumes: true})
 	c := cluster(t, sim.Options{Drivers: []sim.Driver{{Name: driver, Servers: servers(m)}}})
 	require.NoError(t, c.Kill(sim.Plugin{Driver: driver}))

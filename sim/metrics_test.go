@@ -134,7 +134,7 @@ func TestAKubeletsSummaryHasTheVolumesOfItsPods(t *testing.T) {
 
 // The answer for a missing node or page is that of the real server. [apimachinery/pkg/util/proxy
 // Transport.RoundTrip]
-func TestAKubeletThatCannotBeAskedIsUnavailable(t *testing.T) {
+func TestAnUnreachableKubeletIsUnavailable(t *testing.T) {
 	c := measuredCluster(t)
 	for _, try := range []struct {
 		node, page, says string

@@ -96,7 +96,7 @@ func TestNoNodeTakesAClaimThatFitsNowhere(t *testing.T) {
 }
 
 // C-PROV-80: a node without enough room releases the claim, and another node takes it.
-func TestANodeGivesAClaimBack(t *testing.T) {
+func TestANodeReturnsAClaim(t *testing.T) {
 	c := onNodes(t, sim.ProvisionerOptions{})
 	c.Inject(fault.Fault{Call: "CreateVolume", Effect: fault.Answer, Code: codes.ResourceExhausted, Times: 1})
 	c.Apply(immediateClaim)

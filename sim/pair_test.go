@@ -66,7 +66,7 @@ func TestAPairMovesAVolumeFromOneClusterToTheOther(t *testing.T) {
 	assert.Equal(t, map[string]bool{"west": true, "east": true}, clusters)
 }
 
-func TestPairsThatCannotBe(t *testing.T) {
+func TestImpossiblePairs(t *testing.T) {
 	for want, names := range map[string][2]string{
 		`cluster "West": its name is not a DNS label`: {"West", "east"},
 		`cluster "a": two clusters have this name`:    {"a", "a"},

@@ -83,7 +83,7 @@ func calls(c *sim.Simulation, from int) []string {
 	return all
 }
 
-func TestAVolumeLivesItsWholeLife(t *testing.T) { // facts 1 and 2
+func TestAVolumePassesThroughItsWholeLife(t *testing.T) { // facts 1 and 2
 	c := cluster(t, sim.Options{})
 	from := len(c.World.Trace.Events())
 	run(t, c, "web", "node-a")
@@ -205,7 +205,7 @@ func TestAKubeletRestartRepublishesAndUnmountsUnusedVolumes(t *testing.T) { // f
 	assert.Empty(t, c.Leftovers())
 }
 
-func TestPowerLossTakesTheMountsAndANewStartBringsThemBack(t *testing.T) { // fact 73
+func TestPowerLossRemovesTheMountsAndARestartRestoresThem(t *testing.T) { // fact 73
 	c := cluster(t, sim.Options{})
 	run(t, c, "web", "node-a")
 	require.NoError(t, c.PowerOff("node-a"))

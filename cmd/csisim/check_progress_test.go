@@ -12,7 +12,7 @@ import (
 )
 
 // In a pipe, progress is a line from time to time, with the number of findings.
-func TestProgressInAPipeIsALineNowAndThen(t *testing.T) {
+func TestProgressInAPipeIsAnOccasionalLine(t *testing.T) {
 	var live, lines bytes.Buffer
 	now := time.Unix(0, 0)
 	p := &progress{live: &live, lines: &lines, now: func() time.Time { return now }, said: now}

@@ -152,7 +152,7 @@ func (p *place) checks(t *testing.T, flags string, more ...string) clitest.Outco
 	return outcomeOf(t, p.Command(append(append(args, checkedDriver...), more...)...))
 }
 
-func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
+func TestTheResultOfACheckIsInEveryFormat(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only repeated/* --only life/block --json out/card.json --junit out/junit.xml --out kept", "--broken", "create-not-idempotent")
@@ -200,7 +200,7 @@ func TestACheckShowsHowADriverDidInEveryForm(t *testing.T) {
 }
 
 // If the scenario is not kept, the report names no file.
-func TestAMountThatStaysIsReportedWithTheMountAndTheLineOfItsScenario(t *testing.T) {
+func TestARemainingMountIsReportedWithItsScenarioLine(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	got := p.checks(t, "--only life/filesystem --junit junit.xml", "--broken", "unpublish-leaves-mount")
@@ -288,7 +288,7 @@ func TestAFUSEDriverIsNotBlamedForTheDeviceThatItCannotOpen(t *testing.T) {
 }
 
 // The replay command of a failure reproduces it, with all details.
-func TestAFailureOfACheckIsReplayedByTheCommandThatItNames(t *testing.T) {
+func TestAFailureOfACheckIsReplayedByItsPrintedCommand(t *testing.T) {
 	clitest.NeedsMounts(t)
 	p := newPlace(t, clitest.Build(t))
 	first := p.checks(t, "--seed 7 --only repeated/filesystem --only life/filesystem", "--broken", "stage-not-idempotent")

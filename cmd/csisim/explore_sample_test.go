@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/explore"
 )
 
-func TestASearchSaysIfItsRunsDoNotComeAgain(t *testing.T) {
+func TestASearchReportsUnrepeatableRuns(t *testing.T) {
 	var out strings.Builder
 	writeSample(&out, explore.Sample{Runs: 3})
 	assert.Empty(t, out.String())

@@ -25,7 +25,7 @@ func exploredIn(t *testing.T, faulty string) (dir, file string) {
 	return dir, file
 }
 
-func TestAFindingGoesFromTheSearchToItsReplay(t *testing.T) {
+func TestAFindingOfASearchIsReplayed(t *testing.T) {
 	dir, file := exploredIn(t, "attach-not-idempotent")
 	reports := filepath.Join(dir, "reports") // the directory does not exist yet
 	got := clitest.Run(t, "explore", file, "--runs", "20", "--faults", "repeat", "--out", dir, "--report", reports)

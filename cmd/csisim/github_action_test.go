@@ -15,7 +15,7 @@ import (
 
 // Given a driver of each kind. When the step of the GitHub Action checks it, then the outputs, the
 // job summary and the exit code report the result.
-func TestTheStepOfTheGitHubActionSaysHowTheCheckEnded(t *testing.T) {
+func TestTheStepOfTheGitHubActionReportsTheResult(t *testing.T) {
 	clitest.NeedsMounts(t)
 	if _, err := exec.LookPath("jq"); err != nil {
 		t.Skip("the step counts findings with jq, which GitHub's runners have")

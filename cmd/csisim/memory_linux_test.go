@@ -9,7 +9,7 @@ import (
 
 const totalOf24GiB = "MemTotal:       25165824 kB\nMemFree:        12892960 kB\n"
 
-func TestMemoryIsThatOfTheMachineOrOfItsControlGroups(t *testing.T) {
+func TestTheMemoryLimitIsThatOfTheMachineOrItsControlGroups(t *testing.T) {
 	for name, of := range map[string]struct {
 		files map[string]string
 		want  int64

@@ -17,7 +17,7 @@ import (
 )
 
 // A report file appears when it is complete; until then the previous one remains, if any.
-func TestAReportIsWrittenWholeOrNotAtAll(t *testing.T) {
+func TestAReportIsWrittenCompletelyOrNotAtAll(t *testing.T) {
 	for name, test := range map[string]struct {
 		before string
 		fails  error

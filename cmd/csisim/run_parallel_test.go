@@ -73,7 +73,7 @@ func TestBadFlagsOfReportsAndParallelRuns(t *testing.T) {
 }
 
 // An interrupt ends all parallel runs, leaves nothing behind, and reports the finished runs.
-func TestAnInterruptEndsAllThatRunsAtOnce(t *testing.T) {
+func TestAnInterruptEndsAllParallelRuns(t *testing.T) {
 	p := newPlace(t, clitest.Build(t))
 	for _, name := range []string{"a", "b", "c"} {
 		p.Write(name+".yaml", clitest.Header+clitest.BadDriver("hangs in CreateVolume", "10s"))

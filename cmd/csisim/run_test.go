@@ -59,7 +59,7 @@ func lastLine(text string) string {
 
 // The report of a failure shows its place, the events before it, the replay command and its trace.
 // In a pipe it has no escape sequences.
-func TestAFailureSaysHowToSeeItAgain(t *testing.T) {
+func TestAFailureNamesTheCommandOfItsReplay(t *testing.T) {
 	traceFile := filepath.Join(t.TempDir(), "new", "out.jsonl")
 	got := clitest.Run(t, "run", fails, "--seed", "7", "--trace", traceFile)
 	assert.Equal(t, 1, got.Code)

@@ -34,7 +34,7 @@ func TestARecordingOfARealClusterIsShown(t *testing.T) {
 
 // The readable part of a damaged trace is shown, and the unreadable lines are reported. A trace
 // without any event is rejected.
-func TestOfADamagedTraceTheReadablePartIsShown(t *testing.T) {
+func TestTheReadablePartOfADamagedTraceIsShown(t *testing.T) {
 	whole, err := os.ReadFile(recording)
 	require.NoError(t, err)
 	lines := strings.SplitAfter(string(whole), "\n")

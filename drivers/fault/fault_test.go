@@ -14,14 +14,14 @@ var stage = fault.Site{Method: "Node/NodeStageVolume", Driver: "d", Node: "node-
 // any makes a fault affect all calls.
 func any(*fault.Fault, string) bool { return true }
 
-func TestAFaultBefallsCallsThatRequireMoreThanItsSize(t *testing.T) {
+func TestAFaultAffectsCallsThatRequireMoreThanItsSize(t *testing.T) {
 	large := fault.Fault{Call: "*", LargerThan: 512 << 20}
 	for bytes, want := range map[int64]bool{0: false, 512 << 20: false, 512<<20 + 1: true} {
 		assert.Equal(t, want, large.Matches(fault.Site{Method: "Controller/ControllerExpandVolume", Bytes: bytes}), "%d bytes", bytes)
 	}
 }
 
-func TestAFaultBefallsTheCallsThatAllItsFiltersName(t *testing.T) {
+func TestAFaultAffectsTheCallsThatMatchAllItsFilters(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault fault.Fault
@@ -41,7 +41,7 @@ func TestAFaultBefallsTheCallsThatAllItsFiltersName(t *testing.T) {
 	}
 }
 
-func TestAFaultLetsTheFirstCallsPassAndIsUsedUp(t *testing.T) {
+func TestAFaultLetsTheFirstCallsPassAndEndsAfterItsNumber(t *testing.T) {
 	set := &fault.Set{}
 	set.Inject(&fault.Fault{Name: "f", Call: "NodeStageVolume", After: 1, Times: 2, Code: codes.Internal})
 	var hit []bool
@@ -85,7 +85,7 @@ func TestClearingAFaultReleasesTheHeldCalls(t *testing.T) {
 	}
 }
 
-func TestAFaultBefallsOnlyCallsThatItsEffectCanAffect(t *testing.T) {
+func TestAFaultAffectsOnlyCallsThatItsEffectCanAffect(t *testing.T) {
 	set := &fault.Set{}
 	set.Inject(&fault.Fault{Name: "first", Call: "*", Effect: fault.Repeat})
 	set.Inject(&fault.Fault{Name: "second", Call: "*"})

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/drivers/fault"
 )
 
-func TestASpaceHasItsKindsAsLongAsThereIsABudget(t *testing.T) {
+func TestASpaceWithoutABudgetHasNoKinds(t *testing.T) {
 	assert.True(t, fault.Space{Kinds: []fault.Kind{fault.Lost, fault.API}, Budget: 1}.Has(fault.API))
 	assert.False(t, fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}.Has(fault.API))
 	assert.False(t, fault.Space{Kinds: []fault.Kind{fault.API}}.Has(fault.API))

@@ -208,7 +208,7 @@ func TestAFenceLeavesInlineVolumes(t *testing.T) {
 }
 
 // The driver reports a volume that it cannot make read-only. All other volumes become read-only.
-func TestAFenceMakesAllReadOnlyThatItCan(t *testing.T) {
+func TestAFenceMakesVolumesReadOnlyWherePossible(t *testing.T) {
 	d := newWorld(t).startAddons()
 	targets := map[string]string{} // by volume
 	for _, name := range []string{"one", "two"} {

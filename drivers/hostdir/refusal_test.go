@@ -76,7 +76,7 @@ func TestSingleNodeVolumeIsOnOneNode(t *testing.T) {
 	assert.Equal(t, codes.NotFound, status.Code(v.attach()))
 }
 
-func TestMissingPermissionIsSaidPlainly(t *testing.T) {
+func TestAMissingPermissionIsNamed(t *testing.T) {
 	w := newWorld(t)
 	d := w.start("node-a")
 	v := d.create("vol", capability(false, singleNode))

@@ -11,7 +11,7 @@ import (
 )
 
 // Another defect does not change the answer of an unimplemented call.
-func TestFencingThatIsNotImplementedShowsNoOtherDefect(t *testing.T) {
+func TestUnimplementedFencingHidesNoOtherDefect(t *testing.T) {
 	for _, o := range []Options{
 		{Faulty: []string{messageShowsSecret, promisesFencing}, CSIAddons: &Addons{}},
 		{Faulty: []string{messageShowsSecret}, CSIAddons: &Addons{Controller: []string{"reclaim_space.OFFLINE"}}},

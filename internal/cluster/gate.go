@@ -42,7 +42,7 @@ func (g *Gate) admit() {
 }
 
 // While runs the simulation. admit handles the clients that arrive meanwhile, at the latest when
-// the simulation stands still again.
+// the simulation is idle again.
 func (g *Gate) While(run func()) {
 	g.lock.Lock()
 	g.running = true

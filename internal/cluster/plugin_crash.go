@@ -91,8 +91,8 @@ func (ds *Drivers) StartPlugin(name, node string) error {
 	return notAgain(fault.Driver, "a step", ds.each(name, node, ds.startAgain))
 }
 
-// notAgain returns the error of a program that does not start after a step ended the victim as the
-// error of a program that a fault killed. It returns all other errors unchanged.
+// notAgain handles the error of a program that does not start again after a step. It converts the
+// error to the one after a kill by a fault, and returns other errors unchanged.
 func notAgain(victim fault.Victim, at string, err error) error {
 	failed, upgraded := (*program.StartError)(nil), (*UpgradeError)(nil)
 	if !errors.As(err, &failed) || errors.As(err, &upgraded) {

@@ -90,7 +90,7 @@ func (s *shelves) search(t *testing.T, o Options) (ends []string, runs, twins in
 
 // Within any bounds, a search that leaves runs out reaches the same ends as a search that does not,
 // in fewer runs.
-func TestRunsThatAreLeftOutComeToTheEndOfOneThatIsMade(t *testing.T) {
+func TestOmittedRunsHaveTheEndOfAnExecutedRun(t *testing.T) {
 	for _, o := range []Options{{Deviations: 1}, {Deviations: 2}, {Deviations: 1, Budget: 1}, {Deviations: 2, Budget: 1, Jobs: 2}, {Deviations: 3}} {
 		all, some := 0, 0
 		for seed := range uint64(60) {

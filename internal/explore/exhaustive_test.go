@@ -100,7 +100,7 @@ func coincidence(k *kernel.Kernel, did func(string)) {
 	k.Spawn(nil, "restarted", func(p *kernel.Process) { did("restart ") })
 }
 
-func TestAMistakeThatTakesTwoCoincidencesIsFoundWithinTheBoundsThatHaveBoth(t *testing.T) {
+func TestAMistakeThatNeedsTwoCoincidencesIsFoundWithinSufficientBounds(t *testing.T) {
 	s := &toy{start: coincidence, wrong: func(went string) bool { return went == "call lost call restart call " }}
 	for _, o := range []Options{{Budget: 1}, {Deviations: 1}, {Deviations: 2}} {
 		found := s.search(t, o)

@@ -51,7 +51,7 @@ func (r *random) Choose(c kernel.Choice) int {
 	return r.Random.Choose(c)
 }
 
-// mostChanges bounds the change points of a run; it has at least one.
+// mostChanges bounds the number of change points of a run, which is at least one.
 const mostChanges = 5
 
 // oddness is the number of calm decisions, about delays, stale views and others, for each random

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestAProgramWithPprofSaysHowManyGoroutinesItHas(t *testing.T) {
+func TestTheGoroutinesOfAProgramWithPprofAreCounted(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	defer other.Close()
 	assert.Zero(t, Goroutines(os.Getpid()), "it serves no profiles")

@@ -25,8 +25,7 @@ type Record struct {
 	// early are the calls that create volumes, by the name of the volume, until an object contains
 	// the name.
 	early map[string]*life
-	// pod are the lives by the uid of their pod, which is part of the target paths of inline
-	// volumes.
+	// pod maps the uid of a pod to its life. The uid is part of the target paths of inline volumes.
 	pod map[string]*life
 }
 

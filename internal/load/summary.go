@@ -136,7 +136,7 @@ func (c *Calls) inOrder() []int {
 // edge is the beginning or the end of a call.
 type edge struct {
 	at   int64
-	open int // calls under way from then on, more or less than before
+	open int // change in the number of calls under way
 }
 
 // edges returns the starts and ends of all calls in the order of time. At equal times the ends come

@@ -44,7 +44,7 @@ func inflated(t *testing.T, packed string) string {
 
 // A page that reads a trace from a file in pieces shows the same as a page with the whole trace,
 // for all sizes of chunks.
-func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
+func TestAFileIsShownAsASelfContainedPage(t *testing.T) {
 	for _, file := range traces(t) {
 		for _, perChunk := range []int{7, perChunk} {
 			text, err := os.ReadFile(file)
@@ -76,7 +76,7 @@ func TestAFileIsShownAsAPageThatHoldsAllOfIt(t *testing.T) {
 
 // A change is hidden if and only if it has no description. Columns determine this without the
 // description.
-func TestAChangeIsHiddenIfItSaysNothing(t *testing.T) {
+func TestAChangeWithoutInformationIsHidden(t *testing.T) {
 	for _, file := range traces(t) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -117,7 +117,7 @@ func TestAnEarlierEventIsTheSameAfterALaterOne(t *testing.T) {
 	assert.ErrorContains(t, err, "there is no chunk 1000")
 }
 
-func TestOfAFileThatIsTooLongTheBeginningIsShown(t *testing.T) {
+func TestTheBeginningOfATooLongFileIsShown(t *testing.T) {
 	f := NewFile(strings.NewReader(strings.Repeat(step, 5)))
 	f.most = 3
 	f.Read(t.Context())

@@ -22,7 +22,7 @@ func (endless) Read(into []byte) (int, error) {
 	return len(into), nil
 }
 
-func TestALineWithoutEndDoesNotTakeTheMemory(t *testing.T) {
+func TestAnEndlessLineDoesNotFillTheMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	e := NewEncoder()
@@ -34,7 +34,7 @@ func TestALineWithoutEndDoesNotTakeTheMemory(t *testing.T) {
 	assert.Equal(t, 1, e.events, "the readable lines are shown")
 }
 
-func TestOfATraceThatIsTooLongTheBeginningIsShown(t *testing.T) {
+func TestTheBeginningOfATooLongTraceIsShown(t *testing.T) {
 	e := NewEncoder()
 	e.most = 3
 	problems, err := e.Read(strings.NewReader(strings.Repeat(step, 5)))

@@ -8,7 +8,7 @@ import (
 
 // Drivers mount on the nodes of the real cluster, so the tests stay in the namespaces that reach
 // its container engine.
-func TestTestsOfARealClusterStayWhereTheyAre(t *testing.T) {
+func TestTestsOfARealClusterStayInTheirNamespaces(t *testing.T) {
 	for _, args := range [][]string{{"-csisim.on=kind"}, {"-test.v", "--csisim.on=a/path@b"}, {"-csisim.on", "kind"}} {
 		assert.True(t, promoted(args), args)
 	}

@@ -114,9 +114,9 @@ func TestStagingCanBeSwitchedOff(t *testing.T) {
 	assert.Equal(t, codes.Unimplemented, status.Code(err))
 }
 
-// TestCsisimTakesItThroughAVolumesLife runs the command of the main module on
+// TestTheDriverPassesTheLifeOfAVolume runs the command of the main module on
 // this driver as an external program over a real socket.
-func TestCsisimTakesItThroughAVolumesLife(t *testing.T) {
+func TestTheDriverPassesTheLifeOfAVolume(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", bin, "./cmd/csisim")
 	build.Dir = "../.."

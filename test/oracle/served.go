@@ -90,8 +90,8 @@ var kinds = map[string]served{
 // kept are the kinds for which csisim checks only the metadata, because nothing acts on them. Each
 // has its reason.
 var kept = map[string]string{
-	"PodTemplate":                      "nothing makes pods of it",
-	"ReplicationController":            "nothing makes pods of it",
+	"PodTemplate":                      "no pods are created",
+	"ReplicationController":            "no pods are created",
 	"ControllerRevision":               "the controllers keep no history",
 	"HorizontalPodAutoscaler":          "nothing measures",
 	"Ingress":                          "programs share the network of the machine",

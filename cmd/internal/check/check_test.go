@@ -140,7 +140,7 @@ func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 }
 
 // A driver that creates no volumes is checked with an existing one.
-func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
+func TestADriverThatCreatesNoVolumesIsCheckedWithTheGivenOne(t *testing.T) {
 	subject := mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}})
 	subject.Handle = "by-hand"
 	card := checked(t, subject, check.RunOptions{Parallel: 2})
@@ -156,7 +156,7 @@ func TestADriverThatMakesNoVolumesIsCheckedWithTheOneItIsGiven(t *testing.T) {
 }
 
 // Given a driver that creates no volumes, then a load on the driver names the volumes that exist.
-func TestALoadSaysThatADriverMakesNoVolumes(t *testing.T) {
+func TestALoadReportsThatADriverCreatesNoVolumes(t *testing.T) {
 	facts, _ := planned(t, mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}}), check.RunOptions{})
 	assert.Regexp(t, `^the driver makes no volumes, .* --lifecycle Ephemeral$`, facts.Existing())
 	facts, _ = planned(t, mocked(able), check.RunOptions{})
@@ -331,7 +331,7 @@ func TestTheCardIsReadable(t *testing.T) {
 	}
 }
 
-func TestAComposedScenarioReadsAsIfAPersonHadWrittenIt(t *testing.T) {
+func TestAComposedScenarioIsReadable(t *testing.T) {
 	_, trials := planned(t, mocked(mock.Options{}), check.RunOptions{})
 	for _, trial := range trials {
 		if trial.Name() == "lost/NodeStageVolume" || trial.Name() == "reboot/running" {

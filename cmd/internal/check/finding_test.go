@@ -37,7 +37,7 @@ func failing(words string) Finding {
 }
 
 // Given a defect with two forms, then both have one name.
-func TestFormsOfADefectAreUnited(t *testing.T) {
+func TestVariantsOfADefectAreMerged(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
 	unpublish := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnpublishVolume", Response: &csi.NodeUnpublishVolumeResponse{}}.Event()
 	inline := ledger.Entry{Kind: ledger.Volume, Name: "csi-1", Undo: "NodeUnpublishVolume", Undone: &ledger.StepEvent{Event: unpublish}}
@@ -156,7 +156,7 @@ func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 
 // Given a call that has its effect twice, when its undoing undoes one of them, then that is not a
 // separate finding.
-func TestOneUndoingOfTwoEffectsIsAConsequence(t *testing.T) {
+func TestAnUndoOfTwoEffectsIsAConsequence(t *testing.T) {
 	mounted := []string{"of /v at /target", "of /v at /target"}
 	twice := contract.CheckOverlap("Node/NodePublishVolume", nil, mounted)[0]
 	left := Finding{Verdict: contract.CheckEffect("Node/NodeUnpublishVolume", &csi.NodeUnpublishVolumeRequest{}, contract.Outcome{Mounts: mounted[:1]})[0]}

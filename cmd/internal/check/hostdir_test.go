@@ -390,7 +390,7 @@ var noted = []struct{ name, trial, note string }{
 	{"expand-shrinks", "grow/lowered", "ControllerExpandVolumeResponse.capacity_bytes is 33554432 of a volume that has 50331648 by an earlier answer"},
 }
 
-func TestADefectThatMayBeThatOfAFileSystemIsANote(t *testing.T) {
+func TestAPossibleDefectOfAFileSystemIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	for _, d := range noted {
 		t.Run(d.name, func(t *testing.T) {
@@ -413,7 +413,7 @@ func TestASmallerVolumeIsReportedOnce(t *testing.T) {
 }
 
 // Kubernetes detaches a deleted volume only if it was deleted in the storage system.
-func TestADriverThatDetachesNoDeletedVolumeHasANote(t *testing.T) {
+func TestADriverThatCannotDetachADeletedVolumeGetsANote(t *testing.T) {
 	const trial = "repeated/filesystem"
 	card := checked(t, hostdir(buildHostdir(t), "detach-deleted-errors"), check.RunOptions{WorkDir: workDir(t)}, trial)
 	assert.Empty(t, verdicts(card))

@@ -28,7 +28,7 @@ var (
 
 // A driver may change its published device node or create files in /dev, which the isolation
 // refuses. A read-only volume is the driver's own responsibility.
-func TestAChangeInDevIsBeyondTheMachine(t *testing.T) {
+func TestAChangeInDevIsImpossibleOnTheMachine(t *testing.T) {
 	for message, beyondIt := range map[string]bool{
 		"chmod " + device + ": read-only file system":                     true,
 		"mkdir: cannot create directory '/dev/vg': Read-only file system": true,
@@ -42,7 +42,7 @@ func TestAChangeInDevIsBeyondTheMachine(t *testing.T) {
 	assert.Empty(t, beyond(published(asBlock, "mkdir /dev/vg: read-only file system", "mounts fail with EROFS"), true), "a fault")
 }
 
-func TestAFileSystemThatCannotGrowIsBeyondAMachineWithoutTheCapability(t *testing.T) {
+func TestWithoutTheCapabilityAFileSystemThatCannotGrowIsNotTheDriversFault(t *testing.T) {
 	for _, message := range []string{
 		"resize2fs: Permission denied to resize filesystem",
 		"lvextend: Permission denied to resize filesystem",

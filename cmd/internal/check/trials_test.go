@@ -112,7 +112,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 }
 
 // Six trials that all time out would show less than one trial.
-func TestADriverThatMakesBlockVolumesAndDoesNotPublishThemIsReportedSoOnce(t *testing.T) {
+func TestADriverThatCannotPublishItsBlockVolumesIsReportedOnce(t *testing.T) {
 	driver := hostdir(buildHostdir(t), "block-not-published")
 	_, trials := planned(t, driver, check.RunOptions{WorkDir: workDir(t)})
 	ofBlock := slices.DeleteFunc(check.Names(trials), func(name string) bool { return !strings.Contains(name, "block") })

@@ -53,7 +53,7 @@ func of(c *comparison.Comparison, level diff.Level) comparison.Level {
 	return c.Levels[slices.IndexFunc(c.Levels, func(l comparison.Level) bool { return l.Level == level })]
 }
 
-func TestTwoRealRunsThatAreAlikeLeaveNothingToNoise(t *testing.T) {
+func TestEqualRunsHaveNoNoise(t *testing.T) {
 	run, again := recording(t, name), recording(t, "repeats/"+name)
 	c := comparison.Of(run, run, again)
 	assert.True(t, c.Good())
@@ -87,7 +87,7 @@ func TestDifferencesBetweenRealRunsAreNoise(t *testing.T) {
 }
 
 // The simulation equals neither of two real runs that differ in the same place.
-func TestAPlaceInWhichRealRunsDifferSaysNothingAboutTheSimulation(t *testing.T) {
+func TestDifferencesBetweenRealRunsProveNothingAboutTheSimulation(t *testing.T) {
 	run := recording(t, name)
 	c := comparison.Of(run, answered(run, "Node/NodeStageVolume", "Internal"), answered(run, "Node/NodeStageVolume", "Aborted"))
 	assert.Empty(t, of(c, diff.Calls).Wrong)
@@ -179,7 +179,7 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 
 // A kubelet checks every minute, counted from its own start, which volumes have statistics. One
 // more check while a pod runs is noise.
-func TestALookForVolumesWithStatisticsIsNoise(t *testing.T) {
+func TestAnAdditionalStatisticsCallIsNoise(t *testing.T) {
 	run := recording(t, name)
 	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })
 	asked := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeGetCapabilities" })

@@ -17,7 +17,7 @@ type Phase struct {
 
 // Phases belong to the tolerance WaitGap. The first that fits counts.
 var Phases = []Phase{
-	{"ControllerPublishVolume", "ControllerUnpublishVolume", 61 * time.Second, "the attach/detach controller looks every 60 s whether attachments are there"},
+	{"ControllerPublishVolume", "ControllerUnpublishVolume", 61 * time.Second, "the attach/detach controller checks every 60 s whether attachments exist"},
 	{"ControllerPublishVolume", "NodePublishVolume", 61 * time.Second, "the same, or csi-attacher's --reconcile-sync (fact 67)"},
 	{"ControllerPublishVolume", "", 1500 * time.Millisecond, "scheduling, then the attach/detach controller's loop"},
 	{"NodeStageVolume", "", 11 * time.Second, "the node status round, 10 s, in which the kubelet reports volumesInUse"},

@@ -71,7 +71,7 @@ func TestTheFilesOfInitRun(t *testing.T) {
 	}
 }
 
-func TestInitWritesNothingOver(t *testing.T) {
+func TestInitOverwritesNothing(t *testing.T) {
 	p, _ := repository(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(p.Dir, "here"), 0o755))
 	p.Write("here/first.yaml", "mine")

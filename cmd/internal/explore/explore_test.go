@@ -64,7 +64,7 @@ func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *sc
 
 // The attachment is lost when the driver is killed during a second attach of the volume. This
 // requires a stale view, which causes the call, and a fault.
-func TestAMistakeThatTakesAFaultAndAnOrderIsFound(t *testing.T) {
+func TestAMistakeThatNeedsAFaultAndAnOrderIsFound(t *testing.T) {
 	o := usual(200)
 	o.Space.Kinds = []fault.Kind{fault.Killed}
 	s := search(t, "lifecycle", o, "forget-attachment-on-restart")

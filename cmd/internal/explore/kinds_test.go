@@ -129,6 +129,6 @@ func TestActionsOfUsersShowAMistakeOfTheDriver(t *testing.T) {
 }
 
 // Two users that scale a workload to zero for a while do not leave it at zero.
-func TestWorkloadsThatTwoScaleComeBack(t *testing.T) {
+func TestWorkloadsWithTwoScalersRecover(t *testing.T) {
 	assert.Empty(t, meanwhile(t, "testdata/staying", nil, at{"NodeStageVolume", fault.Scales}, at{"NodeUnstageVolume", fault.Scales}).Failures)
 }

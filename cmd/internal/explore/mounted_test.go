@@ -14,7 +14,7 @@ import (
 
 // Given a driver that takes a failing stat(2) as proof that the target was deleted. When mounted
 // file systems fail, then the search finds the mount that stays. A sound driver has no finding.
-func TestASearchHasMountedFileSystemsFail(t *testing.T) {
+func TestASearchMakesMountedFileSystemsFail(t *testing.T) {
 	hostdir := buildHostdir(t)
 	const runs = 20
 	o := usual(runs)

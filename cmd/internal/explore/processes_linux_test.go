@@ -66,7 +66,7 @@ func TestASearchWithProcessesIsInterrupted(t *testing.T) {
 
 // Given a search with processes that make runs, when one is killed, then the search reports it in
 // one sentence, and the others end.
-func TestASearchSaysThatAProcessWasKilled(t *testing.T) {
+func TestASearchReportsThatAProcessWasKilled(t *testing.T) {
 	text := withProgram(t, "lifecycle", buildHostdir(t))
 	if processesFor(t, 2) == 0 {
 		t.Skip("there is one processor")

@@ -13,7 +13,7 @@ import (
 )
 
 // From the life of a volume, a finding keeps only the required steps, and one node.
-func TestAFindingKeepsTheStepsThatItTakes(t *testing.T) {
+func TestAFindingKeepsItsNecessarySteps(t *testing.T) {
 	o := usual(12)
 	o.Space.Kinds = []fault.Kind{fault.Repeated}
 	s := search(t, "lifecycle", o, "create-not-idempotent")

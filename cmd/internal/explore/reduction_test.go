@@ -100,7 +100,7 @@ func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[
 }
 
 // The runs that are left out only reorder commuting steps, so they end like runs that are made.
-func TestAReducedSearchReachesEveryEndThatAnUnreducedOneReaches(t *testing.T) {
+func TestAReducedSearchReachesAllEndsOfAnUnreducedOne(t *testing.T) {
 	lost := fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}
 	tests := []struct {
 		name  string

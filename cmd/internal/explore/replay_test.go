@@ -54,7 +54,7 @@ func TestAReplaySurvivesASmallChangeOfTheScenario(t *testing.T) {
 	assert.NotEmpty(t, result.Failures)
 }
 
-func TestAFileOfAFindingIsReadAsItWasWritten(t *testing.T) {
+func TestAFileOfAFindingIsReadUnchanged(t *testing.T) {
 	s := &Search{options: usual(1), file: filepath.Join(scenarios, "lifecycle.yaml"), text: textOf(t, "lifecycle")}
 	file, err := s.FileOf(&Finding{Finding: &explore.Finding{Shown: explore.Shown{Verdict: verdict.Verdict{Name: "n: …", Text: "v"}}, Found: "pct, seed 7", Choices: []explore.Choice{lost}}}, scenarios)
 	require.NoError(t, err)

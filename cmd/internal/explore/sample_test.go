@@ -10,14 +10,14 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-func TestRunsOfTheSampleComeAgainAsTheyWere(t *testing.T) {
+func TestRunsOfTheSampleAreRepeatable(t *testing.T) {
 	s := search(t, "lifecycle", usual(64))
 	assert.Equal(t, 1, s.Sample.Runs)
 	assert.NoError(t, s.Sample.First)
 }
 
 // A strategy with different decisions the second time makes runs that are not deterministic.
-func TestRunsThatPartAreToldFromThoseThatComeAgain(t *testing.T) {
+func TestRunsThatDivergeAreDistinguishedFromRepeatableOnes(t *testing.T) {
 	subject, err := newSubject(fileOf("lifecycle"), textOf(t, "lifecycle"), usual(1))
 	require.NoError(t, err)
 	seed := uint64(0)

@@ -15,7 +15,7 @@ import (
 // Given a driver that keeps its volumes at a service and requests another volume after a reset of
 // its connection, when requests fail, then the search finds the orphaned volume. A sound driver has
 // no finding.
-func TestASearchHasTheServiceOfADriverFail(t *testing.T) {
+func TestASearchMakesTheServiceOfADriverFail(t *testing.T) {
 	httpdir := builtDriver(t, "httpdir")
 	const runs = 40 // each single fault, and some together
 	o := usual(runs)

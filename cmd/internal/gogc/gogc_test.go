@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestGarbageIsCollectedRarelyUnlessTheUserSaysOtherwise(t *testing.T) {
+func TestGarbageIsCollectedRarelyByDefault(t *testing.T) {
 	for gogc, want := range map[string]string{"": "400", "50": "50"} {
 		program := exec.Command(os.Args[0])
 		program.Env = append(os.Environ(), "CSISIM_TEST_GC=1", "GOGC="+gogc)

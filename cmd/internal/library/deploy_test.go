@@ -90,7 +90,7 @@ const (
 
 // Given a driver with records in its container, when its manifests mount a volume there, then the
 // records are lost exactly when a real cluster loses the content of that volume.
-func TestVolumesOfAContainerLiveAsLongAsTheManifestsSay(t *testing.T) {
+func TestVolumesOfAContainerHaveTheLifetimeInTheManifests(t *testing.T) {
 	withHostdir(t)
 	const lost = "NodeUnpublishVolume has no effect"
 	for _, c := range []struct{ name, mounts, volumes, steps, broken, want string }{

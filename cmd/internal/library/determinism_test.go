@@ -31,11 +31,11 @@ var (
 // hangs.
 const endOfPair = 2 * time.Minute
 
-// TestRunsWithProgramsComeAgain makes each run twice. The strategy, not the clock, chooses the
+// TestRunsWithProgramsAreRepeatable makes each run twice. The strategy, not the clock, chooses the
 // order in which the actions of a driver's program enter a run. The reference driver is
 // deterministic. Runs that differ because of the driver fail, too, unless a fault has killed it
 // during a call. The test prints a line for each pair when it ends, and one for all of them.
-func TestRunsWithProgramsComeAgain(t *testing.T) {
+func TestRunsWithProgramsAreRepeatable(t *testing.T) {
 	withHostdir(t)
 	if *loaded {
 		burn(t)
@@ -147,7 +147,7 @@ func burn(t *testing.T) {
 
 // The report names a driver with random answers, and the answer. csisim itself behaved the same in
 // both runs.
-func TestADriverThatAnswersOtherwiseTheSecondTimeIsNamed(t *testing.T) {
+func TestADriverThatChangesItsAnswerIsNamed(t *testing.T) {
 	withHostdir(t)
 	s, err := scenario.Load("programs/hostdir-block.yaml")
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 
 // blamed maps responsible parties to words.
 var blamed = map[verdict.Blame]string{
-	verdict.Driver: "the driver", verdict.Kubernetes: "Kubernetes, which may do the same in a real cluster", verdict.Scenario: "neither: the scenario leads to it", verdict.Own: "the party that the invariant's author names",
+	verdict.Driver: "the driver", verdict.Kubernetes: "Kubernetes, which may do the same in a real cluster", verdict.Scenario: "neither: the scenario causes it", verdict.Own: "the party that the invariant's author names",
 }
 
 func TestTheDocumentListsEachInvariant(t *testing.T) {

@@ -33,7 +33,7 @@ spec: {source: {persistentVolumeClaimName: data}}
 
 // A cluster without a scenario file supports resizing and snapshots immediately, and lists the
 // containers without programs.
-func TestTheDefaultClusterHasAllForAFirstHour(t *testing.T) {
+func TestTheDefaultClusterSufficesForAFirstHour(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
 		t.Skip("there is no kubectl")
 	}

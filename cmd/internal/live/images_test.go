@@ -361,7 +361,7 @@ spec:
 }
 
 // An unusable entry in images is reported at the start, with its line.
-func TestAnImageThatIsNoneIsAnError(t *testing.T) {
+func TestAFileThatIsNoImageIsAnError(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "notes.txt"), []byte("no image"), 0o644))
 	p.Write("cluster.yaml", clitest.Header+"cluster: {nodes: 1}\nimages:\n  registry.local/x: ./notes.txt\n")

@@ -141,7 +141,7 @@ func TestChangesOfOthersToAKubeconfigStay(t *testing.T) {
 }
 
 // kubectl and client-go lock a kubeconfig by a file beside it.
-func TestALockedKubeconfigIsWaitedFor(t *testing.T) {
+func TestALockedKubeconfigIsAwaited(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	l := &liveCluster{t: t, home: home}

@@ -98,7 +98,7 @@ func (r registrar) serve(t *testing.T, at string) {
 // Given registrars that announce other types, versions, drivers and endpoints, that never answer,
 // or that are not servers at all. When they appear in the kubelet's directory, then only the true
 // driver is registered, and the cluster works.
-func TestRegistrarsThatLie(t *testing.T) {
+func TestRegistrarsWithWrongData(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	p.Write("cluster.yaml", clitest.Header+"cluster: {nodes: 1}\ndrivers: [{name: a.example.com, mock: {}}, {name: b.example.com, mock: {}, external: [node-driver-registrar]}]\n")
 	l := startUp(t, "-f", filepath.Join(p.Dir, "cluster.yaml"), "--work-dir", p.Work)

@@ -202,7 +202,7 @@ spec:
 }
 
 // A deleted pod gets SIGTERM first, and SIGKILL after its grace period.
-func TestAPodThatIsDeletedMayEndInPeace(t *testing.T) {
+func TestADeletedPodMayEndGracefully(t *testing.T) {
 	c := startPrograms(t)
 	for name, tt := range map[string]struct {
 		script string

@@ -55,7 +55,7 @@ func (l *liveCluster) awaitEnd() int {
 	return l.command.ProcessState.ExitCode()
 }
 
-func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
+func TestUpServesKubectlAndLeavesNothingBehind(t *testing.T) {
 	l := startUp(t)
 	config, err := clientcmd.LoadFromFile(l.kubeconfig())
 	require.NoError(t, err)
@@ -88,7 +88,7 @@ func TestUpIsThereForKubectlAndLeavesNothingBehind(t *testing.T) {
 
 // Clients compute ages by their own clocks, and kubectl describe shows <invalid> for times in the
 // future.
-func TestUpMakesNothingInTheFutureOfItsClients(t *testing.T) {
+func TestUpCreatesNoObjectWithAFutureTime(t *testing.T) {
 	l := startUp(t)
 	config, err := clientcmd.BuildConfigFromFlags("", l.kubeconfig())
 	require.NoError(t, err)
@@ -150,7 +150,7 @@ func TestUpInMemoryHasNoSockets(t *testing.T) {
 	assert.Zero(t, l.awaitEnd(), l.output.String())
 }
 
-func TestUpLivesOneCluster(t *testing.T) {
+func TestUpRunsOneCluster(t *testing.T) {
 	p := clitest.NewPlace(t, "")
 	p.Write("pair.yaml", clitest.Header+"clusters: [west, east]\nsteps: [{settle: {}}]\n")
 	got := clitest.Run(t, "up", "-f", filepath.Join(p.Dir, "pair.yaml"))

@@ -181,7 +181,7 @@ func TestPodsListenOnOnePortAndReachEachOther(t *testing.T) {
 	assert.ErrorIs(t, err, syscall.ECONNREFUSED, "nobody listens")
 }
 
-func TestAPodThatIsGoneRefuses(t *testing.T) {
+func TestADeletedPodRefusesConnections(t *testing.T) {
 	s := start(t)
 	a := s.pod("10.244.0.2")
 	b := s.pod("10.244.0.3", serve(8080, say("b")))

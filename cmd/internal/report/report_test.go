@@ -76,7 +76,7 @@ func text(t *testing.T, o report.Options, runs ...report.Run) string {
 
 // A failure is reported in the order: verdict, events before it, expected and got, hint, replay,
 // trace.
-func TestTextShowsAllRunsAndWhyTheyFailed(t *testing.T) {
+func TestTextShowsAllRunsAndTheirFailures(t *testing.T) {
 	workspace, err := filepath.Abs(".")
 	require.NoError(t, err)
 	for name, options := range map[string]report.Options{

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWhereADriverProgramIsLookedFor(t *testing.T) {
+func TestThePlacesOfADriverProgram(t *testing.T) {
 	here, err := os.Getwd()
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -26,7 +26,7 @@ func TestWhereADriverProgramIsLookedFor(t *testing.T) {
 	}
 }
 
-func TestAProfileSaysHowItsDriverIsStarted(t *testing.T) {
+func TestAProfileDescribesTheStartOfItsDriver(t *testing.T) {
 	dir := t.TempDir()
 	own := "apiVersion: csisim.dev/v1alpha1\nkind: DriverProfile\ndriver: own.example.com\nbinary: {name: ./ownplugin}\narguments: [--own]\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "own.yaml"), []byte(own), 0o600))

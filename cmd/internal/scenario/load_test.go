@@ -34,7 +34,7 @@ func TestMistakesAreReportedAllAtOnceWithTheirPlaces(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsNotThereIsAnError(t *testing.T) {
+func TestAMissingFileIsAnError(t *testing.T) {
 	_, err := scenario.Load("testdata/none.yaml")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -110,7 +110,7 @@ func parse(t *testing.T, text string) *scenario.Scenario {
 	return s
 }
 
-func TestARunEndsAfterTheStepThatItIsReportedOf(t *testing.T) {
+func TestARunWithUntilEndsAfterTheNamedStep(t *testing.T) {
 	s := parse(t, "steps:\n- advance: 1s\n- name: here\n  advance: 1s\n- advance: 1h\nexpect: {calls: [DeleteVolume]}\n")
 	for _, until := range []string{"here", "2"} {
 		result, err := scenario.Run(context.Background(), s, scenario.RunOptions{Until: until})

@@ -56,7 +56,7 @@ func TestADriverIsUpdatedByItsStrategy(t *testing.T) {
 
 // Given an update that replaces no pod. When a pod is deleted later, then its replacement has the
 // new release, and a killed container restarts with the old release.
-func TestAPodThatIsDeletedComesBackAsTheNewRelease(t *testing.T) {
+func TestADeletedPodIsReplacedByTheNewRelease(t *testing.T) {
 	result := run(t, `
 - upgrade-driver: {to: v2, strategy: onDelete}
 - kill-driver: {node: node-a}

@@ -31,7 +31,7 @@ func TestActionsThatAffectTheWholeCluster(t *testing.T) {
 
 // The reference driver can have any name, so a cluster can contain several of them. It can contain
 // every other driver only once.
-func TestWhichDriversAreThereOnce(t *testing.T) {
+func TestDriversWithASingleInstance(t *testing.T) {
 	assert.Equal(t, []string{"disk.example.com"}, promotable(t, "drivers:\n- {name: disk.example.com, program: {command: [disk]}}\n").owned())
 	assert.Empty(t, promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}}\n").owned())
 }

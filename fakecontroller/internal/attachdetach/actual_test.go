@@ -105,7 +105,7 @@ func TestTheStatusOfOneNodeOrOfAllIsWritten(t *testing.T) {
 // C-ADC-23, C-ADC-33
 //
 // conformance: adc-detach-request-reset
-func TestADetachThatIsNotWantedAnyMoreIsForgotten(t *testing.T) {
+func TestAnUnneededDetachIsForgotten(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -127,7 +127,7 @@ func TestADetachThatIsNotWantedAnyMoreIsForgotten(t *testing.T) {
 // C-ADC-10
 //
 // conformance: adc-pod-deletion-drops-desire
-func TestAVolumeIsWantedWhileItsPodIsThere(t *testing.T) {
+func TestAVolumeIsWantedWhileItsPodExists(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")

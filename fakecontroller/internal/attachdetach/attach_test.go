@@ -60,7 +60,7 @@ func TestTheWritesOfAnAttach(t *testing.T) {
 }
 
 // C-OP-3: every waiting pod of the node gets an event.
-func TestAllPodsThatWaitAreReported(t *testing.T) {
+func TestAllWaitingPodsAreReported(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -77,7 +77,7 @@ func TestAllPodsThatWaitAreReported(t *testing.T) {
 
 // C-CSIP-3: an existing object with the right name is used with any content, even if the controller
 // has not observed it.
-func TestAnObjectThatIsThereIsUsed(t *testing.T) {
+func TestAnExistingObjectIsUsed(t *testing.T) {
 	for name, unseen := range map[string]bool{"seen": false, "not seen": true} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)

@@ -170,7 +170,7 @@ func TestUnusedAttachmentsAreAdoptedOneAMinute(t *testing.T) {
 
 // C-ADC-15, C-OP-6: a volume that no longer needs attaching is no longer desired from the next
 // minute on, and is detached nevertheless.
-func TestADriverThatStopsToNeedAttachingHasItsVolumesDetached(t *testing.T) {
+func TestVolumesAreDetachedWhenADriverNoLongerNeedsAttaching(t *testing.T) {
 	c := newCluster(t)
 	object := func(attach bool) *storagev1.CSIDriver {
 		return &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{AttachRequired: new(attach)}}

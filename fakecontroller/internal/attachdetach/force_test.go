@@ -129,7 +129,7 @@ func TestDeletedNode(t *testing.T) {
 }
 
 // C-OP-5, K-ATT-10: the API server has the last word.
-func TestDetachIsRefusedWhileTheNodeStatusSaysInUse(t *testing.T) {
+func TestDetachIsRefusedWhileTheNodeReportsTheVolumeInUse(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")

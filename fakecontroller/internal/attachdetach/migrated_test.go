@@ -82,7 +82,7 @@ func TestWhetherAMigratedVolumeIsWantedOnANode(t *testing.T) {
 }
 
 // C-MIG-3: the listing every three minutes notices a late CSINode.
-func TestAVolumeOfANodeWithoutCSINodeIsAttachedWhenThereIsOne(t *testing.T) {
+func TestAVolumeIsAttachedOnceTheCSINodeExists(t *testing.T) {
 	c := newCluster(t)
 	c.World.Migration = migration.Plugins{cinder: migration.Enabled}
 	c.node("node-a")
@@ -205,7 +205,7 @@ func TestAVolumeWithoutItsPodIsDetachedByTheDriver(t *testing.T) {
 }
 
 // L-ADC-4, L-ADC-5: with the backoff of a failed operation, or every 100 ms.
-func TestHowOftenTheObjectIsLookedFor(t *testing.T) {
+func TestTheRateOfLookUpsOfTheObject(t *testing.T) {
 	for name, tt := range map[string]struct {
 		v         version.Version
 		noBackoff bool
@@ -241,7 +241,7 @@ func legacyObject(c *cluster) {
 }
 
 // L-ADC-7
-func TestAVolumeThatOneAttachedAndTheOtherIsToDetachIsReported(t *testing.T) {
+func TestAVolumeWithAttachAndDetachByDifferentPluginsIsReported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		first, then legacy.Mechanism
 		says        string

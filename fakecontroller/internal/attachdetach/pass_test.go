@@ -56,7 +56,7 @@ func TestTheTimeOfADetachBeginsWhenTheAttachHasEnded(t *testing.T) {
 }
 
 // C-ADC-28: if a detach cannot be started, the node's status lists the volume again.
-func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
+func TestADetachThatCannotStartIsUndone(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")
@@ -88,7 +88,7 @@ func TestADetachThatCannotStartIsTakenBack(t *testing.T) {
 
 // C-ADC-32, C-GEN-7, C-CSIP-5: a volume is not attached while another operation on it runs. After a
 // failed detach an attach begins at once, despite the backoff of the detach.
-func TestAPodThatComesBackWaitsForTheDetachToEnd(t *testing.T) {
+func TestAPodThatReturnsWaitsForTheEndOfTheDetach(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")
 	c.volume("v")

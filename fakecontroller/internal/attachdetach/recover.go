@@ -40,8 +40,8 @@ func (c *Controller) recoverNode(node *corev1.Node) {
 	c.setInUse(node)
 }
 
-// recoverAttachment treats a VolumeAttachment that no node's status lists as an attempt with an
-// unknown outcome. C-ADC-6
+// recoverAttachment handles a VolumeAttachment that is missing in its node's status: it counts as
+// an attempt with an unknown outcome. C-ADC-6
 func (c *Controller) recoverAttachment(va *storagev1.VolumeAttachment) {
 	if va.Spec.Source.PersistentVolumeName == nil {
 		return

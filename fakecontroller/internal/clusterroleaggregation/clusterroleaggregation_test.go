@@ -29,7 +29,7 @@ func gathering(name string, tiers ...string) *rbacv1.ClusterRole {
 	return r
 }
 
-func TestARoleGathersTheRulesOfThoseThatItSelects(t *testing.T) {
+func TestAnAggregatedRoleHasTheRulesOfTheSelectedRoles(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	rules := func(name string) []rbacv1.PolicyRule {
@@ -49,7 +49,7 @@ func TestARoleGathersTheRulesOfThoseThatItSelects(t *testing.T) {
 	assert.Equal(t, []rbacv1.PolicyRule{rule("pods"), rule("nodes"), rule("events")}, rules("all"))
 }
 
-func TestARoleThatGathersFromOneThatGathersHasItsRules(t *testing.T) {
+func TestAnAggregatedRoleCanSelectAnotherOne(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	middle := gathering("middle", "low")

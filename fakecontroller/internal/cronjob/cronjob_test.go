@@ -93,7 +93,7 @@ func TestASuspendedCronJobStartsNothing(t *testing.T) {
 }
 
 // A controller that was down starts the latest job that it missed, once.
-func TestOfMissedStartsTheLatestIsMadeUpFor(t *testing.T) {
+func TestOnlyTheLatestMissedStartIsCaughtUp(t *testing.T) {
 	for seed := range uint64(10) {
 		c := testcluster.New(t, kernel.NewRandom(seed+1), mock.Options{})
 		Start(c.World).Crash()

@@ -175,7 +175,7 @@ func TestASurgeMakesTheNewPodFirst(t *testing.T) {
 
 // A pod that its kubelet rejects repeatedly is replaced at growing intervals. C-DS-2
 // [pkg/controller/daemon/daemon_controller.go failedPodsBackoff]
-func TestAFailedPodIsReplacedLaterEachTime(t *testing.T) {
+func TestAFailedPodIsReplacedWithBackoff(t *testing.T) {
 	c := newCluster(t, nil)
 	testcluster.Create(c, newSet(func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"disk": "ssd"} }))
 	made := 0

@@ -51,7 +51,7 @@ func of(amount string) *intstr.IntOrString {
 	return &parsed
 }
 
-func TestABudgetSaysHowManyPodsMayGo(t *testing.T) {
+func TestABudgetLimitsTheEvictedPods(t *testing.T) {
 	for says, c := range map[string]struct {
 		least, down      *intstr.IntOrString
 		healthy, allowed int32
@@ -105,7 +105,7 @@ func TestAnEvictionIsCountedUntilThePodIsDeleted(t *testing.T) {
 	assert.NoError(t, evict("web-1"))
 }
 
-func TestPodsWithoutControllerAreSaidToBeUnmanaged(t *testing.T) {
+func TestPodsWithoutControllerAreReportedAsUnmanaged(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	webs(c, 1, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-func TestAServiceKnowsWhereItsPodsAre(t *testing.T) {
+func TestTheEndpointsOfAServiceNameTheNodesOfItsPods(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	c.Served("first", "10.0.0.1", corev1.ConditionTrue)

@@ -34,7 +34,7 @@ func grow(c *tc.Cluster) {
 }
 
 // C-EXP-2, C-EXP-4
-func TestOfACSIVolumeItSaysThatOthersExpandIt(t *testing.T) {
+func TestTheEventOfACSIVolumeNamesAnExternalExpander(t *testing.T) {
 	c := newCluster(t)
 	assert.Empty(t, c.Events(0, trace.KubeEvent), "there is nothing to expand yet")
 	grow(c)
@@ -43,7 +43,7 @@ func TestOfACSIVolumeItSaysThatOthersExpandIt(t *testing.T) {
 }
 
 // C-EXP-3
-func TestOfAMigratedVolumeItNamesTheDriver(t *testing.T) {
+func TestTheEventOfAMigratedVolumeNamesTheDriver(t *testing.T) {
 	c := tc.New(t, kernel.Calm{}, mock.Options{})
 	tc.Create(c, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "grows"}, Provisioner: "kubernetes.io/cinder", AllowVolumeExpansion: ptr.To(true)})
 	pvc, pv := c.Bound("v", "grows")

@@ -69,7 +69,7 @@ func (w *world) events(since *uint64) (lines []string) {
 }
 
 // C-HEALTH-3, C-HEALTH-5
-func TestListedVolumesAreReportedOfWhenIllAndWhenWellAgain(t *testing.T) {
+func TestListedVolumesAreReportedWhenAbnormalAndWhenHealthyAgain(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true, GetVolume: true}, Options{})
 	last := uint64(0)
 	assert.Equal(t, []time.Duration{0}, w.Times(listVolumes))
@@ -103,7 +103,7 @@ func TestAListThatFailsIsDropped(t *testing.T) {
 }
 
 // C-HEALTH-4: without a list, each worker checks one volume per interval.
-func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
+func TestVolumesAreCheckedOneByOne(t *testing.T) {
 	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 1})
 	last := uint64(0)
 	w.condition("h-w", "read-only")
@@ -115,7 +115,7 @@ func TestVolumesAreAskedAboutOneByOne(t *testing.T) {
 }
 
 // C-HEALTH-4: after an error a volume is still checked again.
-func TestAVolumeThatCannotBeAskedAboutStaysInTheQueue(t *testing.T) {
+func TestAVolumeThatCannotBeReadStaysInTheQueue(t *testing.T) {
 	w := newWorld(t, mock.Options{GetVolume: true}, Options{Workers: 2})
 	w.Fail("ControllerGetVolume", codes.Internal, 2)
 	w.Run(3 * time.Minute)
@@ -156,7 +156,7 @@ func (w *world) ready(name string, ready corev1.ConditionStatus) {
 }
 
 // C-HEALTH-7..9: the end of a node, which crashes the real monitor, is reported as a failure.
-func TestClaimsAreReportedOfTheirNodes(t *testing.T) {
+func TestClaimsAreReportedOnNodeFailures(t *testing.T) {
 	w := newWorld(t, mock.Options{ListVolumes: true}, Options{NodeWatcher: true})
 	last := uint64(0)
 	tc.Create(w.Cluster, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a"}})

@@ -60,7 +60,7 @@ func TestAnIndexedJobRunsAPodForEachNumber(t *testing.T) {
 
 // Given a job with two attempts per index, when an index fails twice, then the others continue, and
 // the job fails when they have succeeded. C-JOB-4
-func TestANumberThatFailsForGoodLeavesTheOthersAlone(t *testing.T) {
+func TestAnIndexThatFailsPermanentlyLeavesTheOthersAlone(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) {

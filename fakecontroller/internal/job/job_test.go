@@ -86,7 +86,7 @@ func TestAJobIsCompleteWhenEnoughPodsHaveSucceeded(t *testing.T) {
 	}
 }
 
-func TestAPodThatFailsIsReplacedLaterEachTimeUntilThereWereTooMany(t *testing.T) {
+func TestAFailedPodIsReplacedWithBackoffUpToALimit(t *testing.T) {
 	c := testcluster.New(t, nil, mock.Options{})
 	Start(c.World)
 	testcluster.Create(c, newJob(func(spec *batchv1.JobSpec) { spec.BackoffLimit = new(int32(2)) }))

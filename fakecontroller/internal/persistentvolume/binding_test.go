@@ -42,7 +42,7 @@ func (w *world) writes(resource string) int {
 }
 
 // C-PV-3: the controller retries after conflicts and does not report them.
-func TestAConflictIsTriedAgainQuietly(t *testing.T) {
+func TestAConflictIsRetriedWithoutAnEvent(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(aVolume("v", "1Gi", modes{rwo}))
 	w.Run(time.Second)
@@ -95,7 +95,7 @@ func TestDeletionsAreSeenFromTheOtherSide(t *testing.T) {
 
 // C-PV-5, C-GEN-8: a failed operation is not repeated for 500 ms. A sync in between reports no
 // error and emits no event. Then the next resync requests the operation again.
-func TestAFailedOperationRests(t *testing.T) {
+func TestAFailedOperationWaitsBeforeItsRetry(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	w.add(&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Provisioner: "d.example.com"}, aClaim("1Gi", modes{rwo}))
 	w.meddle()

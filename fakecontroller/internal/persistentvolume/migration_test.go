@@ -61,7 +61,7 @@ func TestAVolumeHasTheFinalizerOfItsDeleter(t *testing.T) {
 
 // C-PV-10, C-MIG-7: a claim is annotated before all other steps. The current annotation takes
 // precedence over the beta one.
-func TestAClaimIsNotedForTheDriverThatStandsIn(t *testing.T) {
+func TestAClaimIsAnnotatedWithTheDriverThatReplacesItsPlugin(t *testing.T) {
 	const now, beta = "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"
 	for _, c := range []struct {
 		says        string

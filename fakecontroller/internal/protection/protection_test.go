@@ -104,7 +104,7 @@ func TestClaimIsHeldByThePodsThatUseIt(t *testing.T) {
 }
 
 // C-GEN-13, C-PVCP-1, C-PVP-1, C-VACP-1: finalizers that were removed are added again.
-func TestFinalizersAreGivenAgain(t *testing.T) {
+func TestRemovedFinalizersAreAddedAgain(t *testing.T) {
 	w := newWorld(t)
 	claim := testcluster.Create(w, aClaim())
 	pv := testcluster.Create(w, aVolume())
@@ -143,7 +143,7 @@ func TestPodsAreListedLiveBeforeAClaimIsRemoved(t *testing.T) {
 
 // C-PVP-2: the controller writes finalizers together with its cached version of the object. A
 // changed object is not overwritten; the controller tries again.
-func TestAFinalizerIsNotWrittenOverAChange(t *testing.T) {
+func TestAFinalizerOverwritesNoChange(t *testing.T) {
 	w := newWorldWith(t, testcluster.Meddler{Before: "update"})
 	pv := testcluster.Create(w, aVolume())
 	bare := func(v *corev1.PersistentVolume) { v.Finalizers = nil }

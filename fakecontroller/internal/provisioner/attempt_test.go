@@ -187,7 +187,7 @@ func TestWhichClaimsAreProvisioned(t *testing.T) {
 }
 
 // C-PROV-10: the provisioner waits for a missing class.
-func TestAMissingClassIsLookedForAgain(t *testing.T) {
+func TestAMissingClassIsLookedUpAgain(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.claimWith("c", "k", func(pvc *corev1.PersistentVolumeClaim) {
 		pvc.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": driverName}
@@ -202,7 +202,7 @@ func TestAMissingClassIsLookedForAgain(t *testing.T) {
 }
 
 // C-PROV-11
-func TestAClaimThatHasAVolumeOfItsNameGetsNoOther(t *testing.T) {
+func TestAClaimWhoseVolumeExistsGetsNoOther(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.binder.Crash()
 	w.class("stub")

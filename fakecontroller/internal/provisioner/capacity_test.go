@@ -104,7 +104,7 @@ func TestObjectsOfCapacityAreRestored(t *testing.T) {
 	assert.Len(t, w.capacities(), 1)
 }
 
-func TestCapacityIsNotPublishedForADriverThatDoesNotAskForIt(t *testing.T) {
+func TestCapacityIsPublishedOnlyOnRequestOfTheDriver(t *testing.T) {
 	w := newCapacityWorld(t, mock.Options{}, false)
 	w.class("later", waitForFirstConsumer)
 	w.Run(5 * time.Minute)

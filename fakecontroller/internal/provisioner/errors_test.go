@@ -160,7 +160,7 @@ func TestInfeasibleClaimRests(t *testing.T) {
 }
 
 // C-PROV-60, C-PROV-61, C-SCHED-8: a full node's pod is scheduled to another node.
-func TestResourceExhaustedHasThePodRescheduled(t *testing.T) {
+func TestResourceExhaustedReschedulesThePod(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{Topology: true}, provisioner.Options{StrictTopology: true})
 	w.node("node-a")
 	w.node("node-b")

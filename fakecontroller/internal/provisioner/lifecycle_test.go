@@ -75,7 +75,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	assert.Empty(t, w.wire.Violations())
 }
 
-// Start-up calls as in trace a. C-LIB-2
+// The calls at the start are those of the real csi-provisioner. C-LIB-2
 func TestProvisionerRequestsNameAndCapabilities(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.Run(time.Second)
@@ -265,7 +265,7 @@ func TestSameRunTwiceGivesTheSameTrace(t *testing.T) {
 
 // An idle control plane costs nothing: a run counts as quiet although a waiting claim is checked
 // every 15 s. C-PV-1
-func TestWaitingClaimIsLookedAtAgainButKeepsNothingBusy(t *testing.T) {
+func TestAWaitingClaimIsCheckedAgainAndKeepsNoRunBusy(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("topo", waitForFirstConsumer)
 	w.claim("w", "topo")

@@ -132,7 +132,7 @@ func lastCreate(w *world) *csi.CreateVolumeRequest {
 }
 
 // C-PROV-40, C-SNAP-22
-func TestSnapshotsThatCannotBeRestored(t *testing.T) {
+func TestUnrestorableSnapshots(t *testing.T) {
 	type snap = *snapshotv1.VolumeSnapshot
 	type content = *snapshotv1.VolumeSnapshotContent
 	block := func(pvc *corev1.PersistentVolumeClaim) { pvc.Spec.VolumeMode = ptr.To(corev1.PersistentVolumeBlock) }
@@ -275,7 +275,7 @@ func TestClaimsThatCannotBeCloned(t *testing.T) {
 }
 
 // C-PROV-21
-func TestADriverThatDoesNotCloneOrRestoreIsNotAsked(t *testing.T) {
+func TestADriverWithoutClonesAndRestoresIsNotCalled(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.class("stub")
 	w.from("clone", "", "PersistentVolumeClaim", "source")

@@ -12,7 +12,7 @@ import (
 
 // C-LIB-9: after these codes, and after errors from outside the driver, the driver may still be
 // working.
-func TestAfterWhichErrorsTheDriverMayStillBeAtWork(t *testing.T) {
+func TestErrorsAfterWhichTheDriverMayStillWork(t *testing.T) {
 	goesOn := map[codes.Code]bool{
 		codes.Canceled: true, codes.DeadlineExceeded: true, codes.Unavailable: true, codes.Aborted: true, codes.ResourceExhausted: true,
 	}

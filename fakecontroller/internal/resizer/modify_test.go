@@ -86,7 +86,7 @@ func TestAVolumeIsGivenOtherAttributes(t *testing.T) {
 }
 
 // Trace y, fact 44: C-RES-45, C-RES-46
-func TestAttributesThatCannotBeHadRestUntilOthersAreAskedFor(t *testing.T) {
+func TestInfeasibleAttributesRestUntilOthersAreRequested(t *testing.T) {
 	w := newModifyWorld(t)
 	before := len(w.Calls(modifyVolume))
 	w.Fail("ControllerModifyVolume", codes.InvalidArgument, 0)
@@ -160,7 +160,7 @@ func TestAfterARestartTheOutcomeIsNotKnown(t *testing.T) {
 }
 
 // C-RES-42: the resync checks again for a missing class.
-func TestAClassThatIsNotThereIsWaitedFor(t *testing.T) {
+func TestAMissingClassIsAwaited(t *testing.T) {
 	w := newModifyWorld(t)
 	w.askFor("platinum")
 	w.Run(time.Minute)

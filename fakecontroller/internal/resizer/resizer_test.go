@@ -121,7 +121,7 @@ func TestAVolumeIsExpandedAndLeftToTheNode(t *testing.T) {
 // The claim's new status queues it again. The sidecar writes the volume's new capacity into its
 // informer's store (patchPersistentVolume). So it does not call the driver twice while its cache is
 // late. C-RES-13, C-RES-22
-func TestALateCacheDoesNotDoubleTheCall(t *testing.T) {
+func TestALateCacheCausesNoSecondCall(t *testing.T) {
 	for seed := range uint64(40) {
 		w := newWorldUnder(t, kernel.NewRandom(seed), mock.Options{
 			ControllerExpand: true, NodeExpand: true, Existing: []mock.ExistingVolume{{ID: "h-other", CapacityBytes: 1 << 30}},
@@ -139,7 +139,7 @@ func TestALateCacheDoesNotDoubleTheCall(t *testing.T) {
 
 // C-RES-22
 // conformance: unit-controller-expand-no-node-expansion, csimock-expand-controller-only
-func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
+func TestAVolumeThatNeedsNoNodeIsFinishedAtOnce(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true})
 	w.ask("6Gi")
 	w.Run(time.Second)
@@ -153,7 +153,7 @@ func TestAVolumeThatNeedsNoNodeIsDoneAtOnce(t *testing.T) {
 }
 
 // C-RES-2: the controller plugin gets no calls for expansions on the nodes.
-func TestADriverThatExpandsOnNodesAloneIsNotAsked(t *testing.T) {
+func TestADriverThatExpandsOnlyOnNodesIsNotCalled(t *testing.T) {
 	w := newWorld(t, mock.Options{NodeExpand: true})
 	w.ask("2Gi")
 	w.Run(time.Second)
@@ -255,7 +255,7 @@ func TestABiggerSizeWaitsForTheNode(t *testing.T) {
 }
 
 // C-RES-16
-func TestADriverThatExpandsOfflineIsNotAskedAgainWhileAPodUsesTheClaim(t *testing.T) {
+func TestAnOfflineExpanderIsNotCalledAgainWhileAPodUsesTheClaim(t *testing.T) {
 	w := newWorld(t, mock.Options{ControllerExpand: true})
 	pod := tc.Create(w.Cluster, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web"},
@@ -317,7 +317,7 @@ func TestVolumesOfOthersAreLeftAlone(t *testing.T) {
 }
 
 // C-RES-1: ten claims at once, 10 s for a call, a backoff from 1 s to 5 min, a resync every 10 min.
-func TestHowManyClaimsAreExpandedAtOnceAndHowOften(t *testing.T) {
+func TestTheNumberAndRateOfExpansions(t *testing.T) {
 	var existing []mock.ExistingVolume
 	for i := range 12 {
 		existing = append(existing, mock.ExistingVolume{ID: fmt.Sprint("h-v", i), CapacityBytes: 1 << 30})

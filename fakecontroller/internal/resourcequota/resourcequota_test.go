@@ -127,7 +127,7 @@ func TestQuotasAreResynced(t *testing.T) {
 }
 
 // A pod that has ended still exists, but does not count.
-func TestAPodThatHasEndedCountsNoLonger(t *testing.T) {
+func TestAnEndedPodNoLongerCounts(t *testing.T) {
 	w := newWorld(t)
 	w.quota(map[corev1.ResourceName]string{corev1.ResourcePods: "1", "count/pods": "5"})
 	w.Run(time.Second)

@@ -92,7 +92,7 @@ func TestPodsRequireNeighbours(t *testing.T) {
 
 // Given a pod that waits for the start or the end of another pod, when the other pod starts or
 // ends, then the pod is scheduled.
-func TestNeighboursBringAPodBack(t *testing.T) {
+func TestChangesOfNeighboursReturnAPodToTheQueue(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"))
 	w.add(aPod("p", with(termOf("driver", corev1.LabelHostname))))

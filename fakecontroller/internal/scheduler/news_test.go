@@ -15,7 +15,7 @@ import (
 )
 
 // C-SCHED-10, C-SCHED-27: the events that make the scheduler retry an unschedulable pod.
-func TestWhichEventsBringAPodBack(t *testing.T) {
+func TestEventsThatReturnAPodToTheQueue(t *testing.T) {
 	hosts := &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelHostname: "n"}}
 	capacity := func(size string) *storagev1.CSIStorageCapacity {
 		return &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cap"},

@@ -83,7 +83,7 @@ func TestNodeFilters(t *testing.T) {
 	}
 }
 
-func TestPodsThatAreNotTheSchedulersBusiness(t *testing.T) {
+func TestPodsThatTheSchedulerIgnores(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"),
 		aPod("gated", func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}} }),
@@ -96,7 +96,7 @@ func TestPodsThatAreNotTheSchedulersBusiness(t *testing.T) {
 }
 
 // An unschedulable pod is retried when a change could help.
-func TestUnschedulablePodIsTriedAgainWhenItsNodeChanges(t *testing.T) {
+func TestAnUnschedulablePodIsRetriedWhenItsNodeChanges(t *testing.T) {
 	w := guarded(t)
 	w.add(aPod("p"))
 	w.Run(time.Second)
@@ -131,7 +131,7 @@ func TestRepeatedFailuresAreReportedTwice(t *testing.T) {
 }
 
 // A scheduler reads its whole state from the API.
-func TestSchedulerStartedAgainKnowsWhereThePodsAre(t *testing.T) {
+func TestARestartedSchedulerKnowsTheNodesOfThePods(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a"), aNode("b"), aPod("p0"))
 	w.Run(time.Second)

@@ -33,7 +33,7 @@ func having(name corev1.ResourceName, amount string) func(*corev1.Node) {
 
 // Pods are scheduled to nodes with enough free resources. Without such a node they wait. C-SCHED-60
 // [pkg/scheduler/framework/plugins/noderesources/fit.go]
-func TestPodsGoWhereTheirResourcesAre(t *testing.T) {
+func TestPodsAreScheduledToNodesWithTheirResources(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a", having(corev1.ResourceCPU, "1")), aNode("b", having(corev1.ResourceCPU, "2"), having("vendor.example/gpu", "1")))
 	w.add(aPod("large", asking(corev1.ResourceCPU, "1500m")))

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestHowManyFeasibleNodesAreEnough(t *testing.T) {
+func TestTheSufficientNumberOfFeasibleNodes(t *testing.T) {
 	for nodes, want := range map[int]int{
 		1: 1, 99: 99, 100: 100, 150: 100, 250: 120, 1000: 420, 4000: 720, 5000: 500, 10000: 500,
 	} {
@@ -15,7 +15,7 @@ func TestHowManyFeasibleNodesAreEnough(t *testing.T) {
 	}
 }
 
-func TestTheSearchForNodesGoesOnWhereItStopped(t *testing.T) {
+func TestTheSearchForNodesContinuesAtItsLastPosition(t *testing.T) {
 	s := guarded(t).scheduler
 	for i := range 300 {
 		s.cluster.setNode(aNode(fmt.Sprintf("node-%03d", i)))

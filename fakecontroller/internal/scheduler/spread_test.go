@@ -75,7 +75,7 @@ func TestConstraintsOfSpreadingThatNoNodeKeeps(t *testing.T) {
 
 // Given a pod that waits for a place in its zone, when another pod ends, then it is scheduled.
 // C-SCHED-61
-func TestASpreadPodComesBack(t *testing.T) {
+func TestASpreadPodIsScheduledAgain(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a", inZoneOf("x")), aNode("b", inZoneOf("y"), func(n *corev1.Node) { n.Spec.Unschedulable = true }))
 	w.add(aPod("first", spreadOver(zone)))

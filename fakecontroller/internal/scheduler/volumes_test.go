@@ -15,7 +15,7 @@ import (
 )
 
 // C-SCHED-1, C-SCHED-2, C-SCHED-5, C-SCHED-40, C-PV-24
-func TestReasonsThatVolumesGive(t *testing.T) {
+func TestReasonsFromVolumes(t *testing.T) {
 	immediate := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "now"}, Provisioner: driver}
 	const helpless = " no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
 	for _, c := range []struct {
@@ -240,7 +240,7 @@ func TestAffinityOfAnInTreeVolume(t *testing.T) {
 }
 
 // C-SCHED-26
-func TestNodesThatLackADriverThatMustBeThere(t *testing.T) {
+func TestNodesWithoutARequiredDriver(t *testing.T) {
 	for _, c := range []struct {
 		says                  string
 		gate, asks, installed bool
@@ -297,7 +297,7 @@ func TestDelayedClaimsGetVolumesOfTheirNode(t *testing.T) {
 }
 
 // C-SCHED-7: a volume that is assumed for one pod is not assigned to another.
-func TestAssumedVolumeIsNotGivenTwice(t *testing.T) {
+func TestAnAssumedVolumeIsNotAssignedTwice(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("n"), laterClass("kubernetes.io/no-provisioner"), aVolume("local"), aClaim("a", "later"), aClaim("b", "later"))
 	w.available("local")

@@ -97,7 +97,7 @@ func TestPodsOfOneVolumeWithDifferentPoliciesGetWarnings(t *testing.T) {
 }
 
 // Labels and policies count only where the driver mounts with labels. C-SEL-1
-func TestADriverThatBeginsToMountWithLabelsMakesConflicts(t *testing.T) {
+func TestADriverThatStartsToMountWithLabelsCausesConflicts(t *testing.T) {
 	c, controller := newCluster(t)
 	driver := tc.Get[*storagev1.CSIDriver](c, "", tc.Driver)
 	mount := func(with bool) {

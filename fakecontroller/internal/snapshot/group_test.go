@@ -103,7 +103,7 @@ func (w *world) nothingIsLeft(t *testing.T, hint any) {
 }
 
 // C-GSNAP-3 to C-GSNAP-7
-func TestAGroupIsCutInOneCall(t *testing.T) {
+func TestAGroupOfSnapshotsIsTakenInOneCall(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	g := w.group("daily", "fast")
 	w.Run(time.Second)
@@ -167,7 +167,7 @@ func TestAGroupIsDeletedOnlyWithItsMembers(t *testing.T) {
 }
 
 // C-GSNAP-8
-func TestAGroupOfWhichAMemberIsBeingRestoredIsKept(t *testing.T) {
+func TestAGroupIsKeptWhileAMemberIsBeingRestored(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	g := w.group("daily", "fast")
 	w.Run(time.Second)
@@ -189,7 +189,7 @@ func TestAGroupOfWhichAMemberIsBeingRestoredIsKept(t *testing.T) {
 	w.nothingIsLeft(t, "")
 }
 
-func TestARetainedGroupStaysWhereItIs(t *testing.T) {
+func TestARetainedGroupIsNotDeleted(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{})
 	g := w.group("daily", "fast")
 	w.Run(time.Second)
@@ -377,7 +377,7 @@ func TestTheClassOfAGroup(t *testing.T) {
 }
 
 // C-GSNAP-3, C-GSNAP-4
-func TestGroupsThatCannotBeCut(t *testing.T) {
+func TestGroupsWhoseSnapshotsCannotBeTaken(t *testing.T) {
 	for _, c := range []struct {
 		rule  string
 		given func(*world)
@@ -433,7 +433,7 @@ func TestAnEarlierSnapshotIsDeletedWithItsGroup(t *testing.T) {
 }
 
 // C-GSNAP-5, C-SNAP-17: a pre-provisioned group with its members.
-func TestAGroupThatWasThereBefore(t *testing.T) {
+func TestAPreexistingGroup(t *testing.T) {
 	w := groupWorld(t, kernel.Calm{}, mock.Options{ListSnapshots: true})
 	kept := w.group("kept", "fast")
 	w.Run(time.Second)

@@ -132,7 +132,7 @@ func TestTheStepsOfAContent(t *testing.T) {
 // C-SNAP-30: ten snapshots are taken at once, and each call has a timeout of a minute. Contents
 // that are not ready are processed again every 15 min. If the driver has no snapshots, the sidecar
 // exits.
-func TestHowManySnapshotsAreCutAtOnce(t *testing.T) {
+func TestTheNumberOfConcurrentSnapshots(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	w.Wire.Faults.Inject(&fault.Fault{Call: "CreateSnapshot", Effect: fault.HoldRequest, Delay: time.Hour})
 	for i := range 12 {

@@ -101,7 +101,7 @@ func (w *world) content(s volumeSnapshot) content {
 }
 
 // Trace j: C-SNAP-12 to C-SNAP-14, C-SNAP-19 to C-SNAP-21, C-SNAP-34
-func TestASnapshotIsCut(t *testing.T) {
+func TestASnapshotIsTaken(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	start := w.Trace.Last()
 	s := w.snapshot("daily", "fast")
@@ -169,7 +169,7 @@ func TestASnapshotIsDeletedWithItsContent(t *testing.T) {
 }
 
 // C-SNAP-18, C-SNAP-33
-func TestARetainedSnapshotStaysWhereItIs(t *testing.T) {
+func TestARetainedSnapshotIsNotDeleted(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	s := w.snapshot("daily", "fast")
 	w.Run(time.Second)
@@ -187,7 +187,7 @@ func TestARetainedSnapshotStaysWhereItIs(t *testing.T) {
 }
 
 // C-SNAP-36
-func TestASnapshotIsCutAgainAndAgainUntilItIsReady(t *testing.T) {
+func TestCreateSnapshotIsRepeatedUntilTheSnapshotIsReady(t *testing.T) {
 	w := newWorld(t, mock.Options{SnapshotPolls: 3})
 	w.snapshot("slow", "fast")
 	w.Run(500 * time.Millisecond)
@@ -301,7 +301,7 @@ func TestTheClassOfASnapshot(t *testing.T) {
 }
 
 // C-SNAP-13
-func TestAClaimThatIsNotBoundIsNotCut(t *testing.T) {
+func TestNoSnapshotIsTakenOfAnUnboundClaim(t *testing.T) {
 	w := newWorld(t, mock.Options{})
 	tc.ChangeStatus(w.Cluster, tc.Get[claim](w.Cluster, "default", "v"), func(pvc claim) { pvc.Status.Phase = corev1.ClaimPending })
 	w.snapshot("daily", "fast")
@@ -334,7 +334,7 @@ func givenSnapshot(c *tc.Cluster) *snapshotv1.VolumeSnapshot {
 }
 
 // C-SNAP-15, C-SNAP-37, C-SNAP-38
-func TestASnapshotThatWasThereBefore(t *testing.T) {
+func TestAPreexistingSnapshot(t *testing.T) {
 	for _, lists := range []bool{true, false} {
 		w := newWorld(t, mock.Options{ListSnapshots: lists})
 		w.snapshot("cut", "fast")

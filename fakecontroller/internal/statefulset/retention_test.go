@@ -40,7 +40,7 @@ func (c *cluster) removeClaim(name string) {
 // The retention policy determines the owners of the claims, and the garbage collector deletes the
 // claims by their owners. C-STS-1, C-STS-2 [pkg/controller/statefulset/stateful_set_utils.go
 // updateClaimOwnerRefForSetAndPod]
-func TestClaimsAreOwnedAsTheRetentionPolicySays(t *testing.T) {
+func TestClaimsAreOwnedByTheRetentionPolicy(t *testing.T) {
 	const keep, remove = appsv1.RetainPersistentVolumeClaimRetentionPolicyType, appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	set, pod := []string{"StatefulSet controller true"}, []string{"Pod controller true"}
 	for _, tt := range []struct {
@@ -139,7 +139,7 @@ func TestClaimsStayInOldVersions(t *testing.T) {
 
 // Since v1.27 a claim that is deleted while its pod is Pending is created again at once. C-STS-4
 // [kubernetes/kubernetes#113270]
-func TestAClaimOfAPendingPodIsMadeAgain(t *testing.T) {
+func TestAClaimOfAPendingPodIsRecreated(t *testing.T) {
 	for v, want := range map[version.Version]bool{version.ClaimsOfPendingPods.Before(): false, version.ClaimsOfPendingPods.Before() + 1: true} {
 		c := &cluster{testcluster.New(t, nil, mock.Options{})}
 		c.World.Version = v

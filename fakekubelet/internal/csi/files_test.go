@@ -89,7 +89,7 @@ func TestVolumeData(t *testing.T) { // K-PATH-10
 	assert.Equal(t, Data{"driverName": "d.example.com", "volumeHandle": "h1"}, stagingData("d.example.com", "h1"))
 }
 
-func TestDataThatCannotBeRead(t *testing.T) { // K-RACE-29
+func TestUnreadableData(t *testing.T) { // K-RACE-29
 	const dir = "/var/lib/kubelet/v"
 	onNode(t, []string{dir}, []string{dir + "/vol_data.json"}, func(pl *Plugin, _ *kernel.Process) {
 		_, err := pl.ReadData(dir)

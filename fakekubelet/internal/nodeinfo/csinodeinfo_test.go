@@ -163,7 +163,7 @@ func TestWithoutTheDefinitionsNoDriverRegisters(t *testing.T) {
 }
 
 // L-VAL-1
-func TestAnObjectThatOthersSpoiltIsNotWritten(t *testing.T) {
+func TestAnObjectThatOthersChangedIsNotWritten(t *testing.T) {
 	w := old(t, legacy.Options{}, none())
 	require.NoError(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "n-1"}))
 	_, err := store.Modify(w.store, store.Key{Name: node}, func(n *legacy.CSINodeInfo) {

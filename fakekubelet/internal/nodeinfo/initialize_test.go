@@ -61,7 +61,7 @@ func TestAnExistingCSINodeIsTouchedOnlyIfItsAnnotationDiffers(t *testing.T) {
 }
 
 // K-NODE-5, C-NIM-3
-func TestACSINodeOfAnotherNodeObjectIsDeletedAndMadeAgain(t *testing.T) {
+func TestACSINodeOfAnotherNodeObjectIsRecreated(t *testing.T) {
 	w := newWorld(t)
 	n := w.createNode(nil)
 	w.createCSINode("uid-of-the-node-before", migrated)

@@ -108,7 +108,7 @@ func TestOneSocketIsWorkedOnByOneOperationAtATime(t *testing.T) {
 // K-REG-4
 //
 // conformance: reg-watcher-path-reused
-func TestAPathThatIsUsedAgainIsAnotherPluginEachTime(t *testing.T) {
+func TestAReusedPathIsANewPluginEachTime(t *testing.T) {
 	w := newWorld(t)
 	for round := range 10 {
 		name := fmt.Sprintf("plugin-%d.example.com", round)

@@ -83,7 +83,7 @@ func TestARefusedRegistrarIsRestartedOverRealSockets(t *testing.T) {
 	w.quiet()
 }
 
-func TestADeadSocketOnDiskIsNoWork(t *testing.T) {
+func TestADeadSocketOnDiskKeepsNoRunBusy(t *testing.T) {
 	w := worldOn(t, newDisk(t), kernel.Calm{})
 	w.servePlugin(regSocket, "1.0.0").Abandon()
 	w.quiet()

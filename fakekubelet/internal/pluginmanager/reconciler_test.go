@@ -112,7 +112,7 @@ func TestARefusedRegistrarIsRestarted(t *testing.T) {
 }
 
 // K-REG-8: the dial's deadline
-func TestADeadSocketIsDialledForTenSecondsAndIsNoWork(t *testing.T) {
+func TestADeadSocketIsDialledForTenSecondsAndKeepsNoRunBusy(t *testing.T) {
 	w := newWorld(t)
 	w.servePlugin(regSocket, "1.0.0").Abandon()
 	w.quiet() // the event has no effect

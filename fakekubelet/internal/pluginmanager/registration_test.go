@@ -151,7 +151,7 @@ func TestTheBackoffEndsAtTwoMinutesAndIsNotResetByANewSocket(t *testing.T) {
 }
 
 // K-REG-11: the last row
-func TestAPluginThatCannotTakeTheNewsIsUnregistered(t *testing.T) {
+func TestAPluginThatFailsTheNotificationIsUnregistered(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(endpoint)
 	before := w.Trace.Last()

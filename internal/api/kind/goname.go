@@ -46,7 +46,7 @@ func writeGoNames(out *bytes.Buffer, v reflect.Value) error {
 	case reflect.Pointer:
 		return writeGoNames(out, v.Elem())
 	case reflect.Struct:
-		if v.Type().PkgPath() == metadataPackage { // the real server has no own types for these
+		if v.Type().PkgPath() == metadataPackage { // the real server uses the same types for these
 			return writeJSON(out, v)
 		}
 		return writeGoStruct(out, v)

@@ -22,7 +22,7 @@ var podQuota = evaluator[*corev1.Pod]{
 	demands: mustRequest,
 }
 
-// podLimits are the resource names that pods are counted under.
+// podLimits are the resource names under which pods are counted.
 var podLimits = []corev1.ResourceName{
 	corev1.ResourcePods,
 	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,

@@ -62,7 +62,7 @@ func findIn(t reflect.Type, path []string) (found finder) {
 var simulated = []any{corev1.ContainerRestartRuleActionRestart, corev1.DoNotSchedule}
 
 // inTree is the effect for volumes that no CSI driver makes.
-const inTree = "the volume is taken for one that is there: nothing is mounted"
+const inTree = "the volume counts as existing: nothing is mounted"
 
 // ofPods lists the fields of pods, and of all templates of pods.
 var ofPods = append([]Field{
@@ -72,11 +72,11 @@ var ofPods = append([]Field{
 	{"initContainers.volumeMounts.recursiveReadOnly", "mounts below the mount stay writable"},
 	{"containers.env.valueFrom.fileKeyRef", "the variable is not set"},
 	{"initContainers.env.valueFrom.fileKeyRef", "the variable is not set"},
-	{"containers.restartPolicyRules.action", "RestartAllContainers restarts that container alone"},
-	{"initContainers.restartPolicyRules.action", "RestartAllContainers restarts that container alone"},
-	{"volumes.projected.sources.clusterTrustBundle", "the file is not there"},
-	{"volumes.projected.sources.podCertificate", "the file is not there"},
-	{"securityContext.supplementalGroupsPolicy", "the groups of the image are not looked at"},
+	{"containers.restartPolicyRules.action", "RestartAllContainers restarts only that container"},
+	{"initContainers.restartPolicyRules.action", "RestartAllContainers restarts only that container"},
+	{"volumes.projected.sources.clusterTrustBundle", "the file is missing"},
+	{"volumes.projected.sources.podCertificate", "the file is missing"},
+	{"securityContext.supplementalGroupsPolicy", "the groups of the image are ignored"},
 	{"affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
 	{"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
 	{"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution", "nodes are not scored"},
@@ -91,7 +91,7 @@ var ofJobs = []Field{
 	{"manualSelector", "pods are found by their owner"},
 }
 
-var ofDeployments = []Field{{"paused", "the rollout goes on"}}
+var ofDeployments = []Field{{"paused", "the rollout continues"}}
 
 var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flexVolume", "quobyte",
 	"photonPersistentDisk", "scaleIO", "storageos", "iscsi", "rbd")
@@ -100,7 +100,7 @@ var ofVolumes = volumes("", "nfs", "glusterfs", "cephfs", "fc", "flocker", "flex
 var kinds = map[string]string{
 	"CertificateSigningRequest": "nothing signs", "HorizontalPodAutoscaler": "nothing is measured or scaled", "Ingress": "nothing serves it",
 	"MutatingWebhookConfiguration": "no webhook is called", "NetworkPolicy": "all pods reach each other",
-	"ReplicationController": "nothing makes pods of it", "ResourceClaim": "no devices are allocated", "ResourceClaimTemplate": "no claims are made of it",
+	"ReplicationController": "no pods are created", "ResourceClaim": "no devices are allocated", "ResourceClaimTemplate": "no claims are created",
 	"ValidatingAdmissionPolicy": "it is not evaluated", "ValidatingWebhookConfiguration": "no webhook is called",
 }
 

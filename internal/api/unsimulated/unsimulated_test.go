@@ -96,12 +96,12 @@ func TestFieldsWithoutEffectAreNamed(t *testing.T) {
 	}}
 	assert.Equal(t, []string{
 		"spec.topologySpreadConstraints.whenUnsatisfiable has no effect in csisim: ScheduleAnyway: nodes are not scored",
-		"spec.volumes.nfs has no effect in csisim: the volume is taken for one that is there: nothing is mounted",
+		"spec.volumes.nfs has no effect in csisim: the volume counts as existing: nothing is mounted",
 	}, unsimulated.Of(pod))
 	assert.Empty(t, unsimulated.Of(&corev1.Pod{}))
 	pod = &corev1.Pod{Spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: corev1.DoNotSchedule}}}}
 	assert.Empty(t, unsimulated.Of(pod))
-	assert.Equal(t, []string{"spec.paused has no effect in csisim: the rollout goes on"}, unsimulated.Of(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Paused: true}}))
+	assert.Equal(t, []string{"spec.paused has no effect in csisim: the rollout continues"}, unsimulated.Of(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{Paused: true}}))
 }
 
 // The checks are cheap, although each object of each run is checked.
@@ -148,7 +148,7 @@ All kinds that are kept as they are written are in [api.md](api.md).
 }
 
 func TestKindsWithoutEffectAreNamed(t *testing.T) {
-	assert.Equal(t, []string{"ReplicationController has no effect in csisim: nothing makes pods of it"}, unsimulated.Of(&corev1.ReplicationController{}))
+	assert.Equal(t, []string{"ReplicationController has no effect in csisim: no pods are created"}, unsimulated.Of(&corev1.ReplicationController{}))
 	served := map[string]bool{}
 	for _, r := range kind.NewStore(store.Options{}).Resources() {
 		served[r.GVK.Kind] = true
@@ -163,6 +163,6 @@ func TestOnlyTheActionThatIsMissingIsNamed(t *testing.T) {
 		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{RestartPolicyRules: []corev1.ContainerRestartRule{{Action: action}}}}}}
 	}
 	assert.Empty(t, unsimulated.Of(pod(corev1.ContainerRestartRuleActionRestart)))
-	assert.Equal(t, []string{"spec.containers.restartPolicyRules.action has no effect in csisim: RestartAllContainers restarts that container alone"},
+	assert.Equal(t, []string{"spec.containers.restartPolicyRules.action has no effect in csisim: RestartAllContainers restarts only that container"},
 		unsimulated.Of(pod(corev1.ContainerRestartRuleActionRestartAllContainers)))
 }

@@ -70,7 +70,7 @@ func TestEveryEffectIsReachedByAStepOrASearch(t *testing.T) {
 }
 
 // The proxy of a real driver gets only the driver's calls.
-func TestEffectsThatNeedTheSystemCallsOfADriverAreImpossibleOnARealCluster(t *testing.T) {
+func TestEffectsOnSystemCallsAreImpossibleOnARealCluster(t *testing.T) {
 	const unseen, chance = "the proxy does not see the driver's system calls", "concurrent actions are drawn in a search only"
 	for _, tt := range []struct {
 		fault fault.Fault

@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func TestOfTwoOverlappingAnswersTheSuccessComesFirst(t *testing.T) {
+func TestTheSuccessfulOverlappingAnswerComesFirst(t *testing.T) {
 	aborted := status.Error(codes.Aborted, "an operation is pending")
 	yes := &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "a"}}
 	assert.Less(t, rank(yes, nil), rank(nil, aborted))

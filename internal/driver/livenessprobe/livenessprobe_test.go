@@ -160,7 +160,7 @@ func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 
 // C-LIVE-1: livenessprobe connects without a time limit and serves nothing until then, so the probe
 // fails, too.
-func TestADriverThatIsNotThereFailsTheProbe(t *testing.T) {
+func TestAMissingDriverFailsTheProbe(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{FailureThreshold: 3})
 	p.at(35 * time.Second)
 	assert.Equal(t, []float64{30}, p.restarts)

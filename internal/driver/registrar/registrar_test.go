@@ -224,7 +224,7 @@ func TestARegistrarThatStaysReceivesTheNextStatus(t *testing.T) {
 	assert.Equal(t, []float64{0}, w.asked(), "it never exits")
 }
 
-func TestItsSupervisorRestartsItWithTheBackoffOfACrashLoop(t *testing.T) {
+func TestTheRegistrarRestartsWithTheBackoffOfACrashLoop(t *testing.T) {
 	w := newWorld(t)
 	w.serveDriver(name)
 	r := w.start(nil)

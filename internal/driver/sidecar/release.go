@@ -31,48 +31,48 @@ type Change struct {
 // The changes that are simulated.
 var (
 	DetachedLast = Change{"csi-attacher", "Order of a detach", "4.8",
-		"The VolumeAttachment is marked as detached, and loses its finalizer after that: the update can lead to a second ControllerUnpublishVolume.",
-		"The finalizer goes first.", "kubernetes-csi/external-attacher#624; C-ATT-20"}
+		"The VolumeAttachment is first marked as detached, and then loses its finalizer: the first update can lead to a second ControllerUnpublishVolume.",
+		"The finalizer is removed first.", "kubernetes-csi/external-attacher#624; C-ATT-20"}
 	AttachErrorCode = Change{"csi-attacher", "Code of attach errors", "4.10",
-		"VolumeAttachments have the message of an error: RESOURCE_EXHAUSTED does not make the kubelet ask for the attach limit again.",
+		"VolumeAttachments have only the message of an error: after RESOURCE_EXHAUSTED the kubelet does not request the attach limit again.",
 		"status.attachError has the gRPC code.", "kubernetes-csi/external-attacher#662; C-ATT-16"}
 	HonorsReclaimPolicy = Change{"csi-provisioner", "Volumes that are deleted before their claims", "5.0",
-		"The PersistentVolume goes with its claim, without DeleteVolume: the volume stays at the storage. No finalizer of csi-provisioner.",
-		"A finalizer keeps it until DeleteVolume has succeeded.", "gate HonorPVReclaimPolicy, kubernetes-csi/external-provisioner#1209; C-PROV-71, C-PROV-72"}
+		"The PersistentVolume is deleted with its claim, without DeleteVolume: the volume stays in the storage. There is no finalizer of csi-provisioner.",
+		"A finalizer keeps the PersistentVolume until DeleteVolume has succeeded.", "gate HonorPVReclaimPolicy, kubernetes-csi/external-provisioner#1209; C-PROV-71, C-PROV-72"}
 	ProvisionsAttributes = Change{"csi-provisioner", "VolumeAttributesClass of new volumes", "6.0",
-		"The class of a claim is ignored: CreateVolume has no mutable_parameters, and the volume no class, so that the claim is not bound.",
+		"The class of a claim is ignored: CreateVolume has no mutable_parameters, and the volume has no class, so the claim is not bound.",
 		"CreateVolume has its parameters.", "gate VolumeAttributesClass, kubernetes-csi/external-provisioner#1400; C-PROV-20"}
 	RecoversExpansion = Change{"csi-resizer", "Expansions that fail", "1.13",
-		"Claims have no status.allocatedResources and no ControllerResizeError, and infeasible expansions are retried as others are.",
-		"The claim records the expansion under way and its error; infeasible ones rest for five minutes.", "gate RecoverVolumeExpansionFailure, kubernetes-csi/external-resizer#459; C-RES-14, C-RES-20"}
+		"Claims have no status.allocatedResources and no ControllerResizeError, and infeasible expansions are retried like others.",
+		"The claim records the expansion in progress and its error; infeasible expansions are not repeated for five minutes.", "gate RecoverVolumeExpansionFailure, kubernetes-csi/external-resizer#459; C-RES-14, C-RES-20"}
 	ModifiesVolumes = Change{"csi-resizer", "Modification of volumes", "2.0",
-		"Another VolumeAttributesClass of a claim is ignored: no ControllerModifyVolume.",
+		"A changed VolumeAttributesClass of a claim is ignored: there is no ControllerModifyVolume.",
 		"The driver modifies the volume.", "gate VolumeAttributesClass, kubernetes-csi/external-resizer#515; C-RES-40"}
 	InfeasibleClaims = Change{"csi-provisioner", "Infeasible claims", "6.0",
-		"CreateVolume is retried after InvalidArgument as after any other error.",
+		"CreateVolume is retried after InvalidArgument like after any other error.",
 		"It is not repeated for five minutes.", "kubernetes-csi/external-provisioner#1369; C-PROV-15"}
 	ProtectedSnapshots = Change{"csi-provisioner", "Snapshots as sources", "6.2",
-		"A snapshot can be deleted while a volume is made from it.",
-		"A finalizer keeps it until the claim is bound.", "kubernetes-csi/external-provisioner#1458; C-PROV-44"}
+		"A snapshot can be deleted while a volume is created from it.",
+		"A finalizer keeps the snapshot until the claim is bound.", "kubernetes-csi/external-provisioner#1458; C-PROV-44"}
 	NoNodeExpansion = Change{"csi-resizer", "Volumes that need no expansion on nodes", "2.0",
-		"Kubelets are not informed that ControllerExpandVolume said so.",
+		"Kubelets are not informed that ControllerExpandVolume requires no expansion on nodes.",
 		"The claim has the annotation volume.kubernetes.io/node-expansion-not-required.", "kubernetes-csi/external-resizer#496; C-RES-22"}
 	RetriesUnready = Change{"csi-snapshotter", "Retries until a snapshot is ready", "7.0",
 		"ListSnapshots for an existing snapshot that is not ready is called again after 15 minutes.",
-		"It is called again after a pause that doubles.", "kubernetes-csi/external-snapshotter#958; C-SNAP-36"}
+		"It is called again after a pause that doubles each time.", "kubernetes-csi/external-snapshotter#958; C-SNAP-36"}
 	IgnoresOwnWrites = Change{"csi-snapshotter", "Pauses until a snapshot is ready", "8.0",
 		"Each call writes to the content, and each write leads to another CreateSnapshot, as fast as the limit of requests permits.",
-		"CreateSnapshot is called again after a pause that doubles.", "kubernetes-csi/external-snapshotter#1009; C-SNAP-31"}
+		"CreateSnapshot is called again after a pause that doubles each time.", "kubernetes-csi/external-snapshotter#1009; C-SNAP-31"}
 	MakesGroups = Change{"csi-snapshotter", "Group snapshots", "7.0",
-		"6.0 to 6.2 know no groups, and 6.3 cannot delete them. They are simulated without groups, and a note says so.",
+		"6.0 to 6.2 have no groups, and 6.3 cannot delete them. These releases are simulated without groups, and a note reports it.",
 		"Groups are created and deleted. 7.0 to 8.1 use objects of v1alpha1; in a simulation they use v1, as later releases do.",
 		"kubernetes-csi/external-snapshotter#882, #952 and #1150; C-GSNAP-1, C-GSNAP-5"}
 	MembersGoWithGroup = Change{"csi-snapshotter", "Deletion of groups", "8.2",
 		"DeleteSnapshot is called for each member, beside DeleteVolumeGroupSnapshot for the group.",
-		"The members go with the group.", "kubernetes-csi/external-snapshotter#1231; C-GSNAP-9"}
+		"The members are deleted with the group.", "kubernetes-csi/external-snapshotter#1231; C-GSNAP-9"}
 	ResyncsContents = Change{"csi-snapshotter", "Resync of contents", "8.3",
-		"8.0 to 8.2 do not look again every 15 minutes at contents that are not ready or are to be deleted.",
-		"They do, as before 8.0.", "kubernetes-csi/external-snapshotter#1302; C-SNAP-31"}
+		"8.0 to 8.2 do not check every 15 minutes the contents that are not ready or are to be deleted.",
+		"They are checked again, as before 8.0.", "kubernetes-csi/external-snapshotter#1302; C-SNAP-31"}
 	DeletesOnceReady = Change{"csi-snapshotter", "Deletion while a snapshot is taken", "8.6",
 		"8.0 to 8.5 forget the deletion when the snapshot becomes ready, until the next resync.",
 		"The snapshot is deleted as soon as it is ready.", "kubernetes-csi/external-snapshotter#1392; C-SNAP-31"}

@@ -73,7 +73,7 @@ func TestWorkGetsNoMoreTimeThanTheLimit(t *testing.T) {
 	})
 }
 
-func TestALateRetryIsNotAwaitedForEver(t *testing.T) {
+func TestTheWaitForALateRetryIsLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRun(time.Minute, nil)
 		r.Announce("d", "call", "a call")

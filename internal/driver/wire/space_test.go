@@ -57,7 +57,7 @@ func staged(t *testing.T, f *fault.Fault) (asked, injected []string) {
 	return chance.labels, injected
 }
 
-func TestChanceIsAskedAtCallsThatChangeSomething(t *testing.T) {
+func TestFaultsAreDrawnAtCallsThatChangeSomething(t *testing.T) {
 	const call = "NodeStageVolume of vol-0001 on node-a by d, on a node: true"
 	asked, injected := staged(t, nil)
 	assert.Equal(t, []string{call, call}, asked)

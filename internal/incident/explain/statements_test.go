@@ -217,7 +217,7 @@ func TestAFindingNamesTheReleaseThatChangedIt(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"an old release":     {[]string{node24, grows}, "the nodes run Kubernetes 1.24. Since 1.32: It can ask for less, down to above the size that it has. Before: "},
+		"an old release":     {[]string{node24, grows}, "the nodes run Kubernetes 1.24. Since 1.32: It can request less than before, but more than its current size. Before: "},
 		"a newer release":    {[]string{node36, grows}, ""},
 		"an unknown release": {[]string{grows}, "the logs do not show the release of the nodes. Since 1.32: "},
 	} {

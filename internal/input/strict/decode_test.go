@@ -174,7 +174,7 @@ func TestNoProblemsAreNoError(t *testing.T) {
 	assert.NoError(t, strict.Problems(nil).Err())
 }
 
-func TestNearestIsSilentWhenNothingIsNear(t *testing.T) {
+func TestNearestReturnsNothingForADistantWord(t *testing.T) {
 	known := []string{"Pod", "accessModes", "persistentVolumeClaim"}
 	for word, want := range map[string]string{
 		"Pdo": "Pod", "access_modes": "accessModes", "persistentVolumeclaims": "persistentVolumeClaim",

@@ -27,9 +27,9 @@ type Document struct {
 	full     bool // too many problems: no more are stored
 }
 
-// Decode reads the only document of a file into the struct that into points to. The document is nil
-// only if the text is not YAML or is not a single document. Even with problems, into has all values
-// that could be read.
+// Decode reads the only document of a file into a struct. The argument "into" is a pointer to it.
+// The document is nil only if the text is not YAML or is not a single document. Even with problems,
+// into has all values that could be read.
 func Decode(file string, data []byte, into any) (*Document, Problems) {
 	document, problems := Open(file, data, into)
 	if document == nil {

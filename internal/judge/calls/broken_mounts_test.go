@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-func TestADriverThatNeverUnmountsABrokenFileSystemIsRemarkedOn(t *testing.T) {
+func TestADriverThatNeverUnmountsABrokenFileSystemGetsANote(t *testing.T) {
 	const remark = "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: stale"
 	const broken = trace.Effect(fault.FailMounted)
 	fails, works, withoutFault := unpublished("Internal", broken), unpublished("", broken), unpublished("Internal", "")

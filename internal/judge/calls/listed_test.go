@@ -48,7 +48,7 @@ func (f *follower) attachShared(to, code, injected string) {
 	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: to}, nil, code, injected)
 }
 
-func TestAListHasTheNodesThatAVolumeIsAttachedTo(t *testing.T) {
+func TestAListHasTheNodesToWhichAVolumeIsAttached(t *testing.T) {
 	leftOut := func(node string) []string {
 		return []string{"ListVolumes leaves out a node: volume v is attached to node " + node + ", from which it was not detached"}
 	}

@@ -208,7 +208,7 @@ func (c certainty) made(ok bool) certainty {
 // answered is the effect of a fault that answers in the driver's place.
 const answered trace.Effect = "answer"
 
-// undone returns the certainty after a call has ended that undoes the state. If an error is
+// undone returns the certainty after the end of a call that undoes the state. If an error is
 // injected, the driver has not received the call.
 func (c certainty) undone(call *trace.Event) certainty {
 	switch {

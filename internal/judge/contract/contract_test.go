@@ -68,7 +68,7 @@ func TestViolationIsOneLine(t *testing.T) {
 	assert.Equal(t, "CreateVolumeResponse.volume.volume_id is empty: the CSI spec requires it (CreateVolume)", got[0].String())
 }
 
-func TestNothingIsSaidAboutAMissingMessage(t *testing.T) {
+func TestAMissingMessageBreaksNoRule(t *testing.T) {
 	assert.Empty(t, CheckResponse("Controller/CreateVolume", nil, nil, nil))
 	assert.Empty(t, CheckResponse("Controller/CreateVolume", nil, (*csi.CreateVolumeResponse)(nil), nil))
 	assert.Empty(t, CheckRequest("Controller/CreateVolume", nil, nil))

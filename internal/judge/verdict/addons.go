@@ -6,7 +6,7 @@ const Addons Key = "addons"
 var addons = &Invariant{
 	Name:   Addons,
 	Holds:  "a driver keeps its promises in CSI-Addons: nothing is written to a demoted volume or from a fenced node, groups have their members, messages show no secret",
-	Reason: "two sites that both write to one volume cannot be brought together again",
+	Reason: "if two sites write to one volume, their contents cannot be merged",
 	Rules:  []string{"docs/reference/csi-addons.md: What drivers must keep to"},
 	Blame:  Driver,
 	Rank:   Breach,

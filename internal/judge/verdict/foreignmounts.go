@@ -5,8 +5,8 @@ const ForeignMounts Key = "foreign-mounts"
 
 var foreignMounts = &Invariant{
 	Name:   ForeignMounts,
-	Holds:  "no driver unmounts mounts of another driver or of the kubelet, nor any outside its calls after a restart, nor removes the kubelet's directories",
-	Reason: "the pod that uses it writes beside its volume from then on",
+	Holds:  "no driver unmounts mounts of another driver or of the kubelet, unmounts anything outside its calls after a restart, or removes the kubelet's directories",
+	Reason: "the pod that uses the mount then writes to another place than its volume",
 	Rules:  []string{"CSI spec: NodeUnpublishVolume", "CSI spec: NodeUnstageVolume"},
 	Blame:  Driver,
 	Rank:   NoEffect,

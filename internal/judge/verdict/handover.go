@@ -17,7 +17,7 @@ func HandedOver(node, detail string) Verdict {
 var handover = &Invariant{
 	Name:   Handover,
 	Holds:  "the driver or in-tree plugin that attached a volume also detaches it",
-	Reason: "else it stays attached",
+	Reason: "otherwise it stays attached",
 	Rules:  []string{"L-ADC-7"},
 	Blame:  Scenario,
 	Rank:   Spoils,

@@ -5,8 +5,8 @@ const Idempotent Key = "idempotent"
 
 var idempotent = &Invariant{
 	Name:   Idempotent,
-	Holds:  "a call that is repeated has no further effect and is answered the same",
-	Reason: "callers repeat a call whenever they have not heard its answer: a driver that does it twice leaks, one that refuses it never ends",
+	Holds:  "a repeated call has no further effect and gets the same answer",
+	Reason: "callers repeat a call if they did not receive its answer: a driver that executes it twice leaks, and one that rejects it blocks the caller for ever",
 	Rules:  []string{"CSI spec: RPC interactions, Idempotency"},
 	Blame:  Driver,
 	Rank:   Breach,

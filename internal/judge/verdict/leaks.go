@@ -9,7 +9,7 @@ const (
 
 var leaked = &Invariant{
 	Name:   LeftBehind,
-	Holds:  "a driver leaves nothing behind once a call has removed it: no mount, file, device, attachment, volume or its content, snapshot, nor memory or open files of its program for them",
+	Holds:  "after a call that removes something, the driver leaves nothing of it behind: no mount, file, device, attachment, volume or its content, snapshot, nor memory or open files of its program for them",
 	Reason: "storage that is left behind costs money, and a node that fills up takes no more pods",
 	Rules:  []string{"CSI spec: DeleteVolume", "CSI spec: ControllerUnpublishVolume", "CSI spec: NodeUnstageVolume"},
 	Blame:  Driver,
@@ -18,7 +18,7 @@ var leaked = &Invariant{
 
 var undone = &Invariant{
 	Name:   Undone,
-	Holds:  "Kubernetes removes each object that it had a driver make, once it is no longer needed",
+	Holds:  "Kubernetes removes each object that a driver has created for it, once it is no longer needed",
 	Reason: "under some faults real Kubernetes forgets its own request, and the object stays",
 	Rules:  []string{"C-SNAP-30", "K-RECON"},
 	Blame:  Kubernetes,
@@ -27,7 +27,7 @@ var undone = &Invariant{
 
 var askedAgain = &Invariant{
 	Name:   AskedAgain,
-	Holds:  "a call that fails is made again until it succeeds",
+	Holds:  "a failed call is repeated until it succeeds",
 	Reason: "otherwise the object stays for ever, and no driver can prevent that",
 	Rules:  []string{"C-GEN-6", "K-OP-3"},
 	Blame:  Kubernetes,

@@ -29,7 +29,7 @@ var stagedFirst = &Invariant{
 
 var unpublishedFirst = &Invariant{
 	Name:   UnpublishedFirst,
-	Holds:  "a volume is unstaged when it is published nowhere on the node",
+	Holds:  "a volume is unstaged only when it is published nowhere on the node",
 	Reason: "a pod loses the volume that it uses",
 	Rules:  []string{"CSI spec: NodeUnstageVolume", "K-UNSTAGE-1", "K-REC-6"},
 	Blame:  Kubernetes,
@@ -38,7 +38,7 @@ var unpublishedFirst = &Invariant{
 
 var unstagedFirst = &Invariant{
 	Name:   UnstagedFirst,
-	Holds:  "a volume is detached from a node when it is staged there no more, unless by force",
+	Holds:  "a volume is detached from a node only after it is unstaged there, unless by force",
 	Reason: "the file system on it is cut off under its pods",
 	Rules:  []string{"CSI spec: ControllerUnpublishVolume", "C-ADC-25", "C-OP-5"},
 	Blame:  Kubernetes,
@@ -47,7 +47,7 @@ var unstagedFirst = &Invariant{
 
 var detachedFirst = &Invariant{
 	Name:   DetachedFirst,
-	Holds:  "a volume is deleted when it is attached and published nowhere",
+	Holds:  "a volume is deleted only when it is attached and published nowhere",
 	Reason: "a pod loses the volume that it uses",
 	Rules:  []string{"CSI spec: DeleteVolume", "C-PROV-73", "C-PV-31"},
 	Blame:  Kubernetes,

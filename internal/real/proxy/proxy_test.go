@@ -221,7 +221,7 @@ func TestFaultsApplyToCalls(t *testing.T) {
 	assert.True(t, lost, "the driver made the volume, and its caller does not know it")
 }
 
-func TestTheDriverDiesAtACallAndComesBack(t *testing.T) {
+func TestTheDriverDiesAtACallAndRestarts(t *testing.T) {
 	r := start(t)
 	r.done("POST", "/faults", fault.Fault{Name: "die", Call: "CreateVolume", Times: 1, Effect: fault.Kill, Victim: fault.Driver, At: fault.BeforeAnswer, RestartAfter: 50 * time.Millisecond})
 	_, err := r.create("pvc-1")

@@ -91,7 +91,7 @@ func (w *dataWorld) published(pod *corev1.Pod) string {
 	return dir
 }
 
-// show mounts the directory of over the directory of a pod's volume.
+// show mounts a directory over the directory of a pod's volume.
 func (w *dataWorld) show(pod *corev1.Pod, of string) {
 	w.t.Helper()
 	dir := filepath.Join(w.nodes.root, pod.Spec.NodeName, fakekubelet.TargetPath(machine.KubeletDir, pod.UID, "pv"))

@@ -244,7 +244,7 @@ func plain(object store.Object) {
 	}
 }
 
-// event records an Event, and again when its count has changed.
+// event records an Event when it is new, and whenever its count has changed.
 func (m *mirror) event(u *unstructured.Unstructured) {
 	if m.isForeignEvent(u) {
 		return

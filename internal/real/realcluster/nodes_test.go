@@ -94,7 +94,7 @@ func TestANodeLosesTheLabelsOfADriversTopology(t *testing.T) {
 
 // A driver's own manifests may deploy it on a node outside the scenario. Its labels are also
 // removed there.
-func TestANodeElsewhereLosesTheLabelsOfADriversTopology(t *testing.T) {
+func TestANodeOfARealClusterLosesTheLabelsOfADriversTopology(t *testing.T) {
 	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-b", Labels: map[string]string{"disk.example.com/rack": "r1"}}})
 	c.options.Nodes, c.options.Drivers = []string{"node-a"}, []deploy.Driver{{Name: "disk.example.com"}}
 	c.labelled, c.topology = map[string]map[string]string{"node-a": {}, "node-b": {}}, map[string][]string{}

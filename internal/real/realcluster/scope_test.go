@@ -35,7 +35,7 @@ func TestAVolumeBelongsToARunByItsClaimOrDriver(t *testing.T) {
 }
 
 // A driver that can exist only once in a cluster keeps its name, also in objects of the scenario.
-func TestObjectsNameADriverAsTheClusterKnowsIt(t *testing.T) {
+func TestObjectsHaveTheDriverNameOfTheCluster(t *testing.T) {
 	scope := deploy.NewScope("0a1b", 0)
 	c := &Cluster{options: Options{Deploy: deploy.Options{Scope: scope}, Drivers: []deploy.Driver{{Name: scope.Name("mock.csi.csisim.dev")}, {Name: "disk.example.com"}}}}
 	res, ok := store.ResourceNamed("storageclasses")

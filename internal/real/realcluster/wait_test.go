@@ -71,7 +71,7 @@ func TestARunWaitsForTheEndOfAnEarlierDriver(t *testing.T) {
 }
 
 // A livenessProbe never stops probing the driver, and a cluster settles nevertheless.
-func TestProbesOfADriverAreNoNews(t *testing.T) {
+func TestProbesOfADriverAreNoProgress(t *testing.T) {
 	c := &Cluster{world: component.NewWorld(kernel.New(kernel.Options{}), store.New(store.Options{}), trace.NewRecorder(newClock()))}
 	c.world.Trace.Add(trace.Entry{Kind: trace.Call, Method: "Node/NodeGetInfo"})
 	last := c.world.Trace.Last()

@@ -63,7 +63,7 @@ Not tried:
 }
 
 // A driver chooses the text of its errors. No part of it becomes markup, a mention or another row.
-func TestASummaryShowsTextOfADriverAsItStands(t *testing.T) {
+func TestASummaryShowsTextOfADriverUnchanged(t *testing.T) {
 	got := markdown(t, index.Page{Findings: []index.Finding{{Name: "a|b\n| c | `x` <img src=x> [l](http://h) @team **b** &amp;"}}})
 	assert.Contains(t, got, "|  | **a\\|b \\| c \\| \\`x\\` &lt;img src=x&gt; \\[l\\](http://h) &#64;team \\*\\*b\\*\\* &amp;amp;** | 0 |\n")
 }

@@ -57,7 +57,7 @@ func TestRunStopsAtItsLimit(t *testing.T) {
 	assert.Equal(t, time.Minute, k.Elapsed())
 }
 
-func TestATickerActsAtThePollThatFollowsTheNews(t *testing.T) {
+func TestATickerActsAtThePollAfterTheChange(t *testing.T) {
 	now, early := (*kernel.Process).Tick, (*kernel.Process).TickEarly
 	for _, c := range []struct {
 		start func(*kernel.Process, time.Duration) *kernel.Ticker
@@ -112,7 +112,7 @@ func TestParkUntilDistinguishesAWakeUpFromATimeout(t *testing.T) {
 	assert.Equal(t, []bool{true, false}, got)
 }
 
-func TestACrashUnwindsAtTheCallWhereTheProcessStands(t *testing.T) {
+func TestACrashUnwindsAtTheCurrentCallOfTheProcess(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	l := &log{k: k}
@@ -539,7 +539,7 @@ func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	return k
 }
 
-func TestADivergenceOfADriversAnswerIsOutside(t *testing.T) {
+func TestADifferentAnswerOfADriverIsNotBlamedOnCsisim(t *testing.T) {
 	first := &kernel.Recorder{}
 	answering("yes", first)
 	require.NoError(t, answering("yes", first.Against()).Err())

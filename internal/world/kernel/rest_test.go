@@ -176,7 +176,7 @@ func TestAReactingProcessContinuesOnAStack(t *testing.T) {
 	assert.Equal(t, []string{"0s looks", "30s looks", "1m0s looks", "1m1s worked", "1m30s looks"}, l.lines)
 }
 
-func TestAProcessThatReactsMustNotGiveWay(t *testing.T) {
+func TestAReactingProcessMustNotYield(t *testing.T) {
 	k := kernel.New(kernel.Options{})
 	defer k.Close()
 	p := k.Spawn(nil, "p", func(p *kernel.Process) {

@@ -103,7 +103,7 @@ func TestAReleasedProgramContinues(t *testing.T) {
 	})
 }
 
-func TestAContainerDoesNotWaitForAProgramThatIsHeldWhileItsFUSEDaemonRuns(t *testing.T) {
+func TestAContainerDoesNotWaitForAStoppedProgramWithARunningFUSEDaemon(t *testing.T) {
 	if _, err := exec.LookPath("bindfs"); err != nil || machine.FUSERefused() != nil {
 		t.Skip("bindfs and /dev/fuse are needed")
 	}
@@ -144,7 +144,7 @@ func TestAnUnmountIsRefusedOnce(t *testing.T) {
 	<-p.Done()
 }
 
-func TestALazyUnmountIsNotRefusedButSeen(t *testing.T) {
+func TestALazyUnmountIsPermittedAndReported(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	p, begin := followed(t, m, `mkdir a; mount -t tmpfs none a; umount -l a; echo $?`)

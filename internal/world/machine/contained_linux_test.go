@@ -41,7 +41,7 @@ func TestACommandBesideAContainerSeesItsProcesses(t *testing.T) {
 }
 
 // As in a cluster, process 1 ignores a signal that it does not handle, except SIGKILL.
-func TestAContainerEndsWithAllThatItHasStarted(t *testing.T) {
+func TestAContainerEndsWithAllItsProcesses(t *testing.T) {
 	m, dir := ownProcesses(t), image(t)
 	deaf, err := m.Start(inRoot(machine.Root{Dir: dir}, "(while :; do :; done) & (while :; do :; done)"))
 	require.NoError(t, err)

@@ -142,7 +142,7 @@ func TestVolumesOfAContainerHaveSeparatePropagations(t *testing.T) {
 
 // Given a container that has written nothing, when it is restarted, then it has the machine's own
 // root.
-func TestAContainerThatWroteNothingHasTheMachinesRoot(t *testing.T) {
+func TestAContainerWithoutWritesHasTheMachinesRoot(t *testing.T) {
 	needRoot(t)
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

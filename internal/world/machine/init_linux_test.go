@@ -44,7 +44,7 @@ func TestAProgramInTheMountNamespaceOfProcessOneIsOnTheNode(t *testing.T) {
 
 // A driver mounts on its node as from a container, through the directory that shows the node's
 // files.
-func TestAMountMadeFromProcessOneIsTheNodes(t *testing.T) {
+func TestAMountMadeFromProcessOneBelongsToTheNode(t *testing.T) {
 	m := ownProcesses(t)
 	mkdirs(t, m, staging)
 	c := shell("nsenter --mount=/rootfs/proc/1/ns/mnt -- mount -t tmpfs mine " + staging)

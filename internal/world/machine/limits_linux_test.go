@@ -22,7 +22,7 @@ func limited(t *testing.T) *machine.Disk {
 	return m
 }
 
-func TestAProgramThatForksForEverMeetsItsLimit(t *testing.T) {
+func TestAProgramThatForksForEverReachesItsLimit(t *testing.T) {
 	m, dir := limited(t), image(t)
 	bomb := inRoot(machine.Root{Dir: dir}, "f() { f | f & }; f; while :; do :; done")
 	bomb.Limits.Processes = 50
@@ -103,7 +103,7 @@ func TestALimitChangesWhileAProgramRuns(t *testing.T) {
 // Given memory limits that csisim's own binary exceeds before it executes the container's program,
 // when programs are started with them, then each program starts or its error gives the reason. The
 // machine can be closed afterwards.
-func TestALimitThatIsMetBeforeTheProgramBegins(t *testing.T) {
+func TestALimitThatIsReachedBeforeTheProgramStarts(t *testing.T) {
 	m, dir := limited(t), image(t)
 	for memory := int64(1 << 20); memory < 7<<18; memory += 16 << 10 {
 		c := inRoot(machine.Root{Dir: dir}, "exit 3")

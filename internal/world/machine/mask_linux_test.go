@@ -32,7 +32,7 @@ func TestProgramsFindFilesAboutTheHostMasked(t *testing.T) {
 }
 
 // Programs have the withheld capabilities only if they request them.
-func TestCapabilitiesAreWithheldUnlessAskedFor(t *testing.T) {
+func TestCapabilitiesAreWithheldUnlessRequested(t *testing.T) {
 	m, dir := newNamespace(t), image(t)
 	defer m.Close()
 	if namespaces.Rootless() {

@@ -18,8 +18,8 @@ import (
 )
 
 // memoryConn is a client of a socket in memory. It runs the server's handler in the caller's
-// goroutine, on copies of the messages, so that neither side can modify the other's. With a prompt
-// service the copies are shallow.
+// goroutine, on copies of the messages, so that neither side can modify the other's. If the service
+// never blocks, the copies are shallow.
 type memoryConn struct {
 	machine *Memory
 	path    string

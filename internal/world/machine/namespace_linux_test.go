@@ -107,7 +107,7 @@ func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 // Given the directories of two runs in memory, when a node of one run is created, then its programs
 // write to that run's directories and do not see those of the other run. Written does not list the
 // directories above them.
-func TestANodeSeesOfTheRunsInMemoryItsOwn(t *testing.T) {
+func TestANodeSeesOnlyItsOwnRunInMemory(t *testing.T) {
 	needRoot(t)
 	runs := shortDir(t) + "/runs"
 	require.NoError(t, os.Mkdir(runs, 0o700))
@@ -232,7 +232,7 @@ func TestPowerOffKillsProgramsThatLeftTheirGroup(t *testing.T) {
 	})
 }
 
-func TestAMountOutsideTheKubeletsDirectoryIsTheProgramsOwn(t *testing.T) {
+func TestAMountOutsideTheKubeletsDirectoryBelongsToTheProgram(t *testing.T) {
 	m := newNamespace(t)
 	defer m.Close()
 	run(t, m, shell("mkdir /mine && mount -t tmpfs mine /mine && echo x >/mine/file"))

@@ -10,7 +10,7 @@ import (
 
 // Given a program with a computing child, then the program is not quiet. It becomes quiet when the
 // child is killed, and when the program has ended.
-func TestAProgramIsQuietWhenAllThatItHasStartedWaits(t *testing.T) {
+func TestAProgramIsQuietWhenAllItsProcessesWait(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()
 	p, err := m.Start(shell("sh -c 'while :; do :; done' & sleep 0.3; kill -9 $!; sleep 1000"))

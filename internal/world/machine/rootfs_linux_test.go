@@ -215,7 +215,7 @@ func TestARootOpensNoDevices(t *testing.T) {
 	}
 }
 
-func TestAProgramThatItsRootLacksIsAnError(t *testing.T) {
+func TestAProgramMissingInTheRootIsAnError(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)
 	defer m.Close()

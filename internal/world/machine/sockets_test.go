@@ -67,7 +67,7 @@ func TestCallsReachTheServer(t *testing.T) {
 	})
 }
 
-func TestErrorsArriveAsGRPCGivesThem(t *testing.T) {
+func TestErrorsAreThoseOfGRPC(t *testing.T) {
 	cases := []struct {
 		name  string
 		given error

@@ -101,7 +101,7 @@ func TestAProgramStandsStillJustBeforeASystemCall(t *testing.T) {
 	})
 }
 
-func TestAProgramThatStoodStillGoesOn(t *testing.T) {
+func TestAStoppedProgramContinues(t *testing.T) {
 	onDisks(t, func(t *testing.T, m machine.Machine) {
 		p, begin := followed(t, m, `mkdir d; echo a >x`)
 		w := watchCalls(p, machine.Interference{At: machine.Point{Name: machine.Write}})

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/metric"
 )
 
-func TestMetricsAreReportedAsTheRealOnesAre(t *testing.T) {
+func TestMetricsEqualTheRealOnes(t *testing.T) {
 	var r metric.Registry
 	r.Add("volumes_total", 1, "plugin", "a", "state", "mounted")
 	r.Add("volumes_total", 2, "plugin", "a", "state", "mounted")

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-func TestOneThingIsNotMany(t *testing.T) {
+func TestOneIsSingular(t *testing.T) {
 	for n, want := range []string{"0 calls", "1 call", "2 calls"} {
 		assert.Equal(t, want, plural.Of(n, "call"))
 	}

@@ -196,7 +196,7 @@ func change(at time.Duration, cause uint64, actor, resource string, before, afte
 }
 
 // Two ids with the same beginning keep different short forms.
-func TestTimelineNeverShortensTwoIdsAlike(t *testing.T) {
+func TestTimelineNeverShortensTwoIdsToOneText(t *testing.T) {
 	got := render(t, trace.TimelineOptions{},
 		trace.Entry{Kind: trace.Step, Message: "pvc-37ba1c4e-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event(),
 		trace.Entry{Kind: trace.Step, Message: "pvc-37ba2222-0d54-4f0a-9a53-6f2f6a4f8f01"}.Event(),

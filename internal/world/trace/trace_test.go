@@ -41,7 +41,7 @@ func fields(t *testing.T, e *trace.Event) map[string]any {
 	return got
 }
 
-func TestACallLooksLikeTheRecordedOnes(t *testing.T) {
+func TestACallResemblesTheRecordedOnes(t *testing.T) {
 	got := fields(t, trace.Entry{
 		At: 1500 * time.Millisecond, Kind: trace.Call, Actor: "csi-provisioner", Method: "Controller/CreateVolume",
 		Request: &csi.CreateVolumeRequest{
@@ -144,7 +144,7 @@ func TestManyEventsShareTheirSites(t *testing.T) {
 	assert.Less(t, len(exchanges), 1_500)
 }
 
-func TestSinksSeeACallOnceItIsOverAndInItsPlace(t *testing.T) {
+func TestSinksGetACallAfterItsEndAndInOrder(t *testing.T) {
 	c := &clock{}
 	r := trace.NewRecorder(c)
 	var seen []string

@@ -21,10 +21,10 @@ const (
 	page = "../../../docs/reference/versions.md"
 	head = `# Versions of Kubernetes
 
-A scenario names the version that is simulated, ` + "`kubernetes: \"1.24\"`" + `; a node can have a kubelet of its own version,
-and the step ` + "`upgrade`" + ` takes a kubelet or the control plane to another in the middle of a run. Without it all is as in
-v%[2]s, which the golden runs hold against recordings. Versions from %[1]s on are v%[2]s without the changes below that came
-after them: what these tables do not list is as in v%[2]s.
+A scenario names the simulated version, ` + "`kubernetes: \"1.24\"`" + `; a node can have a kubelet of another version, and
+the step ` + "`upgrade`" + ` changes the version of a kubelet or of the control plane during a run. The default is v%[2]s, which is
+compared with recordings. The other versions, from %[1]s on, are v%[2]s without the later changes in these tables:
+everything that the tables do not list is as in v%[2]s.
 
 The limits are those of Kubernetes: a kubelet is never newer than the control plane and at most three minor versions
 older (two before 1.25); the control plane is upgraded one minor version at a time. Sidecars belong to the driver: their
@@ -38,9 +38,9 @@ releases [are chosen separately](#sidecars).
 	plugins = `
 ## In-tree plugins
 
-Who acts for volumes of in-tree plugins unless ` + "`cluster.migration`" + `, a node's ` + "`migration`" + ` or that of an upgrade says otherwise.
-Disabled: the in-tree plugin itself, which drivers do not see and which is not simulated. Enabled: the driver, on nodes
-whose CSINode says that their kubelet does so too. Complete: the driver.
+These are the defaults of the component that acts for volumes of in-tree plugins. The field ` + "`migration`" + ` of the cluster,
+of a node or of an upgrade changes them. Disabled: the in-tree plugin itself, which drivers do not see and which is
+not simulated. Enabled: the driver, on nodes with a CSINode that declares it. Complete: the driver.
 
 | Plugin | Driver | Enabled since | Complete since |
 | --- | --- | --- | --- |

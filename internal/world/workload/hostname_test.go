@@ -11,7 +11,7 @@ import (
 )
 
 // k8s.io/endpointslice: ShouldSetHostname. StatefulSets name their pods like that.
-func TestAPodHasANameInTheServiceThatItNames(t *testing.T) {
+func TestAPodHasANameInItsService(t *testing.T) {
 	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
 	assert.Equal(t, "db-0", *workload.HostnameIn(s, &corev1.Pod{Spec: corev1.PodSpec{Hostname: "db-0", Subdomain: "db"}}))
 	assert.Nil(t, workload.HostnameIn(s, &corev1.Pod{Spec: corev1.PodSpec{Hostname: "db-0", Subdomain: "other"}}))

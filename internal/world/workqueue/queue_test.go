@@ -32,7 +32,7 @@ func newDesk(t *testing.T, o workqueue.Options, handle func(*kernel.Process, str
 	return d
 }
 
-func TestAKeyIsQueuedOnceAndOnceMoreWhileItIsWorkedOn(t *testing.T) { // C-GEN-2
+func TestAKeyIsQueuedOnceAndOnceMoreDuringItsWork(t *testing.T) { // C-GEN-2
 	d := newDesk(t, workqueue.Options{Workers: 3}, func(p *kernel.Process, _ string) error { p.Sleep(time.Second); return nil })
 	d.Add("a")
 	d.Add("a")
@@ -68,7 +68,7 @@ func TestFailuresAreRetriedWithDoublingDelays(t *testing.T) { // C-ATT-3, C-PROV
 	assert.Zero(t, d.Failures("a"), "success forgets the failures")
 }
 
-func TestOfSeveralDelaysOfAKeyTheEarliestCounts(t *testing.T) {
+func TestTheEarliestDelayOfAKeyCounts(t *testing.T) {
 	d := newDesk(t, workqueue.Options{Workers: 1}, func(*kernel.Process, string) error { return nil })
 	d.AddAfter("a", 5*time.Second)
 	d.AddAfter("a", 2*time.Second)

@@ -141,7 +141,7 @@ func TestWhyAStatementDoesNotHold(t *testing.T) {
 }
 
 // Bounded functions give the same results as the library's.
-func TestBoundedFunctionsAnswerAsTheLibraryDoes(t *testing.T) {
+func TestBoundedFunctionsEqualTheLibrary(t *testing.T) {
 	for _, text := range []string{
 		"sets.contains([1, 2, 3], [3, 1]) && !sets.contains([1], [2]) && sets.contains([], []) && sets.contains([1], [1.0, 1u])",
 		"sets.equivalent([1, 2, 2], [2, 1]) && !sets.equivalent([1], [1, 2]) && sets.equivalent([], [])",

@@ -26,7 +26,7 @@ func TestEveryBuiltInProfileCanBeInstalled(t *testing.T) {
 	}
 }
 
-func TestAProfileSaysHowADriverIsStarted(t *testing.T) {
+func TestAProfileDescribesTheStartOfADriver(t *testing.T) {
 	p, err := profile.Parse("my/tiny.yaml", []byte(`
 apiVersion: csisim.dev/v1alpha1
 kind: DriverProfile

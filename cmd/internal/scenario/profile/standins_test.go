@@ -215,7 +215,7 @@ expect:
 	assert.Contains(t, messages(result), "mounting nfs.example.com:/import failed, reason given by server: No such file or directory")
 }
 
-func TestAServiceFailsAsTheScenarioSays(t *testing.T) {
+func TestAServiceFailsAsInTheScenario(t *testing.T) {
 	result := runTiny(t, nfsServer, "nfs", "nfs.example.com:/export", `
 - fail-service: {operation: mount, times: 1, message: "Connection refused for %s"}
 - wait: {pod: web, phase: Running}
@@ -231,7 +231,7 @@ expect:
 	assert.Contains(t, messages(result), "mount.nfs: Connection refused for nfs.example.com:/export")
 }
 
-func TestACloudComesAndGoesWithARun(t *testing.T) {
+func TestACloudStartsAndEndsWithARun(t *testing.T) {
 	result := runTiny(t, cloud, "iso9660", "/dev/disk/by-label/config-2", `
 - fail-service: {operation: attach, times: 1}
 - wait: {pod: web, phase: Running}

@@ -94,7 +94,7 @@ func TestTheQuotaIsKept(t *testing.T) {
 	assert.Contains(t, c.refused("POST", "/volume/v3/volumes/"+id+"/action", `{"os-extend": {"new_size": 5}}`), "413 overLimit: VolumeSizeExceedsAvailableQuota")
 }
 
-func TestStatesAreSeenAsOftenAsTheOptionSays(t *testing.T) {
+func TestStatesAreReturnedAsOftenAsTheOptionRequires(t *testing.T) {
 	c := login(t, openstack.Options{Settle: 2})
 	id := c.volume(`"name": "data", "size": 1`)
 	seen := []string{c.status("volume", id), c.status("volume", id), c.status("volume", id), c.status("volume", id)}

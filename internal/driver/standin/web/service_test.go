@@ -81,7 +81,7 @@ func TestListsAndIdsHaveTheFieldsThatAreDeclared(t *testing.T) {
 	assert.Equal(t, `200 {"items":[{"uuid":"disk-1"}]}`, ask(t, s, "GET /v1/disks"))
 }
 
-func TestRoutesAndRecordedRequestsAreAnsweredAsDeclared(t *testing.T) {
+func TestRoutesAndRecordedRequestsGetTheirDeclaredAnswers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "b.har")
 	const archive = `{"log":{"entries":[
 		{"request":{"method":"GET","url":"https://storage.example.com/pools?x=1"},"response":{"status":503,"content":{"text":"busy"}}},
