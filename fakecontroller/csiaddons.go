@@ -59,7 +59,7 @@ type AddonsProgram interface {
 	Program
 	// Running reports whether it runs or will be started again.
 	Running() bool
-	// DriverGone is the end of the driver's process.
+	// DriverGone reports that the driver's process has ended.
 	DriverGone()
 }
 

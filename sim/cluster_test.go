@@ -243,7 +243,7 @@ func TestAFailedExpectationShowsItsHistory(t *testing.T) {
 func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "traces")
 	setFlag(t, "csisim.trace", dir)
-	sim.New(t) // passes: of it nothing is written
+	sim.New(t) // passes: nothing about it is written
 	seen := failing(t, func(f *testOf) {
 		lifeOf(sim.New(f, withMock))
 		sim.New(f).Expect(running)
@@ -269,7 +269,7 @@ func TestTheTraceOfAFailedTestIsWritten(t *testing.T) {
 func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "reports")
 	setFlag(t, "csisim.report", dir)
-	sim.New(t) // passes: of it nothing is written
+	sim.New(t) // passes: nothing about it is written
 	seen := failing(t, func(f *testOf) {
 		lifeOf(sim.New(f, withMock))
 		sim.New(f).Expect(running)

@@ -28,8 +28,8 @@ func (c *Simulation) ChangeNode(name, node string, info mock.NodeInfo) error {
 	return nil
 }
 
-// SetVolumeCondition makes a volume of a mock driver abnormal, with a message for the
-// user, or well again if the message is empty. Volumes of other drivers are an error.
+// SetVolumeCondition makes a volume of a mock driver abnormal, with a message for the user, or
+// healthy again if the message is empty. Volumes of other drivers are an error.
 func (c *Simulation) SetVolumeCondition(pv *corev1.PersistentVolume, message string) error {
 	subject := fmt.Sprintf("volume %q", pv.Name)
 	if pv.Spec.CSI == nil {

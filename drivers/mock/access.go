@@ -8,7 +8,7 @@ import (
 
 type accessMode = csi.VolumeCapability_AccessMode_Mode
 
-// definesWriters reports whether a mode came with SINGLE_NODE_MULTI_WRITER.
+// definesWriters reports whether a mode belongs to the capability SINGLE_NODE_MULTI_WRITER.
 func definesWriters(m accessMode) bool {
 	return m == csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER ||
 		m == csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER

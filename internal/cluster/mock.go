@@ -92,7 +92,7 @@ type Mocked struct {
 
 	mock     *Mock
 	zone     string            // of the node, in the driver's topology
-	segments map[string]string // where they are not its zone any more
+	segments map[string]string // set if they are no longer its zone
 }
 
 // Change changes the answer to NodeGetInfo, from the next call on.

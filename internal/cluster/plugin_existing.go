@@ -60,7 +60,7 @@ func (e *Existing) link(target, socket string) error {
 	return nil
 }
 
-// Kill is an error.
+// Kill returns an error.
 func (e *Existing) Kill() error {
 	return &ConfigError{Subject: e.String(), Problem: "it was started outside csisim and can be neither killed nor stopped"}
 }

@@ -58,7 +58,7 @@ func (b *Program) Start() error {
 // Process is its latest instance.
 func (b *Program) Process() *machine.Process { return b.program.Process() }
 
-// upgrade has the next instances run the release of the plugin.
+// upgrade makes the next instances run the release of the plugin.
 func (b *Program) upgrade() {
 	b.Use(&b.Spec, b.Version)
 	if b.program != nil {

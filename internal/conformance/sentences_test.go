@@ -34,7 +34,7 @@ func TestEveryRuleHasASentence(t *testing.T) {
 			assert.NotEmpty(t, all[id], "%s: docs/spec/%s does not have it", id, documents[id[0]])
 		}
 	}
-	for id := range all { // any order: each for itself
+	for id := range all { // any order: they are independent
 		assert.True(t, listed[id], "%s: testdata/rules.txt does not list it", id)
 	}
 }
@@ -47,7 +47,7 @@ func readSentences(t *testing.T) sentences {
 	for _, document := range documents { // any order: numbers are of one document
 		text, err := os.ReadFile(filepath.Join(specification, document))
 		require.NoError(t, err)
-		for id, sentence := range sentencesIn(string(text)) { // any order: each for itself
+		for id, sentence := range sentencesIn(string(text)) { // any order: they are independent
 			all[id] = sentence
 		}
 	}
@@ -76,7 +76,7 @@ func sentencesIn(text string) sentences {
 			found[id] += " " + strings.TrimSpace(line)
 		}
 	}
-	for id, paragraph := range found { // any order: each for itself
+	for id, paragraph := range found { // any order: they are independent
 		found[id] = firstSentence(paragraph)
 	}
 	return found

@@ -239,7 +239,7 @@ func upwards(from, to string) bool {
 		return first
 	}
 	switch {
-	case from == controllers: // the list of all
+	case from == controllers: // the list of all controllers
 		return floorOf(to) > floorOf(from)
 	case within(from, controllers) && within(to, controllers):
 		return folder(from) != folder(to)

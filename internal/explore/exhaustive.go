@@ -59,8 +59,8 @@ func newEnumeration() *enumeration {
 	return e
 }
 
-// of returns the deviations of the run with a number. It returns false if there is no such run, or
-// if ctx ends first.
+// of returns the deviations of the run with the given number. It returns false if there is no such
+// run, or if ctx ends first.
 func (e *enumeration) of(ctx context.Context, run uint64) ([]kernel.Pick, bool) {
 	defer wakeAtEnd(ctx, e.changed)()
 	e.mu.Lock()
@@ -258,7 +258,7 @@ func (f *forks) unpack() (n uint64, ok bool) {
 	return n, true
 }
 
-// some records a decision with only some alternatives to try, in ascending order.
+// some records a decision and the alternatives to try, in ascending order.
 func (f *forks) some(alternatives []uint64) {
 	kind := atSome
 	for first := true; first || len(alternatives) > 0; first = false {

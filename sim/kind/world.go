@@ -51,7 +51,7 @@ func (w *world) RESTConfig() *rest.Config { return w.target.Config() }
 
 // Exclusively runs a function that reads the events so far.
 func (w *world) Exclusively(look func()) {
-	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // this runs look at once
+	_ = w.WaitFor("a look", 0, func() bool { look(); return true }) // this runs look immediately
 }
 
 // Say records the test's next action in the trace.

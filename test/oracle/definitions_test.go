@@ -22,7 +22,7 @@ import (
 
 // Rules of definitions have the same mistakes and the same costs, because the messages contain the
 // excess.
-func TestTheSameMistakesOfRules(t *testing.T) {
+func TestRulesHaveTheSameMistakesAsInKubernetes(t *testing.T) {
 	text, err := os.ReadFile("testdata/rules.yaml")
 	require.NoError(t, err)
 	var schemas map[string]apiextensionsv1.JSONSchemaProps

@@ -12,7 +12,7 @@ import (
 )
 
 // The CSI spec permits a driver to refuse a mount option; then no trial uses one.
-func TestADriverRefusesAMountOptionUntilItPublishesAVolumeWithIt(t *testing.T) {
+func TestAMountOptionIsRefusedUntilAVolumeIsPublishedWithIt(t *testing.T) {
 	call := func(method string, request proto.Message, code string) *trace.Event {
 		return &trace.Event{Site: &trace.Site{Kind: trace.Call, Method: method}, Exchange: &trace.Exchange{Request: request, Code: code}, Message: "noexec"}
 	}

@@ -95,7 +95,7 @@ func TestDifferencesBetweenRealRunsProveNothingAboutTheSimulation(t *testing.T) 
 }
 
 // The noise of one place does not hide a difference in another.
-func TestNoiseHidesNothingElsewhere(t *testing.T) {
+func TestNoiseHidesNoOtherDifference(t *testing.T) {
 	run := recording(t, name)
 	first := without(run, "Node/NodeUnstageVolume")
 	c := comparison.Of(run, first, without(first, "Node/NodeStageVolume"))

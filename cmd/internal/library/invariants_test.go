@@ -23,9 +23,9 @@ type proof struct {
 	broken   string         // the mistake of hostdir
 	own      seeded.Mistake // the mistake of Kubernetes' own programs
 	steps    string         // steps at the beginning, with the mistake and without
-	wrong    string         // a step that is the mistake
+	wrong    string         // a step with the mistake
 	head     string         // fields of the scenario
-	without  string         // a pattern of the lines that are the mistake
+	without  string         // a pattern of the lines with the mistake
 }
 
 const (

@@ -70,7 +70,7 @@ func TestStatusShowsTheProgressOfARollout(t *testing.T) {
 		says     string
 		fresh    *appsv1.ReplicaSet
 		was      appsv1.DeploymentStatus
-		reason   string // of Progressing before, for ten minutes
+		reason   string // previous reason of Progressing, ten minutes old
 		deadline int32
 		want     string
 	}{

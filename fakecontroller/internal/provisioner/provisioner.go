@@ -32,7 +32,7 @@ type Provisioner struct {
 	driver   string // as the plugin calls itself
 	plugin   string // the in-tree plugin that the driver replaces; empty for none
 	promises sidecar.Driver
-	identity string // of this start of the program; becomes a volume attribute. C-PROV-2
+	identity string // identifies this start of the program; becomes a volume attribute. C-PROV-2
 	source   string // for the events of claims and volumes. C-PROV-5
 
 	claims  *workqueue.Queue[types.UID]

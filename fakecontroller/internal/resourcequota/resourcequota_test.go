@@ -50,7 +50,7 @@ func (w *world) snapshot(name string) {
 
 func (w *world) quota(hard map[corev1.ResourceName]string) {
 	q := &corev1.ResourceQuota{ObjectMeta: named("q"), Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{}}}
-	for name, amount := range hard { // any order: each for itself
+	for name, amount := range hard { // any order: they are independent
 		q.Spec.Hard[name] = resource.MustParse(amount)
 	}
 	w.create(q)
@@ -61,7 +61,7 @@ func (w *world) says() map[corev1.ResourceName]string {
 	q, ok := store.Get[*corev1.ResourceQuota](w.Store, key("q"))
 	require.True(w.T, ok)
 	texts := map[corev1.ResourceName]string{}
-	for name, hard := range q.Status.Hard { // any order: each for itself
+	for name, hard := range q.Status.Hard { // any order: they are independent
 		texts[name] = "?/" + hard.String()
 		if used, ok := q.Status.Used[name]; ok {
 			texts[name] = used.String() + "/" + hard.String()

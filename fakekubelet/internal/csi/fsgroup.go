@@ -138,7 +138,7 @@ func (w *groupWalk) change(name string, mode fs.FileMode) {
 	_ = w.machine.Chmod(name, mode)
 }
 
-// When an event is emitted while the change of the group takes long. K-FSG-3
+// The times at which events are emitted during a long change of the group. K-FSG-3
 const (
 	firstReport = 30 * time.Second
 	reportAgain = 60 * time.Second

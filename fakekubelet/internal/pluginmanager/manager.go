@@ -28,7 +28,7 @@ type Manager struct {
 	wire    *wire.Wire
 	info    *nodeinfo.Manager
 
-	creations  creation // how many there were
+	creations  creation // number of the last one
 	desired    desiredState
 	actual     actualState
 	drivers    map[string]driver // the driver map of K-RPC-10, by name

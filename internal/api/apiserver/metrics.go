@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// metricsVersion is the API of metrics-server. It is served only for its answer. Without the API,
-// kubectl top prints that it is not available, but not the reason.
+// metricsVersion is the API of metrics-server. It is served only because of its error message.
+// Without the API, kubectl top prints that it is not available, but not the reason.
 var metricsVersion = schema.GroupVersion{Group: "metrics.k8s.io", Version: "v1beta1"}
 
 var metricsResources = []metav1.APIResource{

@@ -95,7 +95,7 @@ func TestWatchersThatReadNothingAreClosed(t *testing.T) {
 		require.Equal(t, http.StatusCreated, answer.Code)
 	}
 	assert.Equal(t, 40, <-added)
-	time.Sleep(patience + time.Second) // real time, after which it has expired for all of them
+	time.Sleep(patience + time.Second) // real time, in which the patience expires for all watchers
 	for _, c := range slow {
 		require.NoError(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		all, err := io.ReadAll(c)

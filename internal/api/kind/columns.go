@@ -71,7 +71,7 @@ func few(all []string) string {
 	return fmt.Sprintf("%s + %d more...", strings.Join(all[:shown], ","), len(all)-shown)
 }
 
-// plainColumns are the columns of kinds without columns of their own.
+// plainColumns are the columns of kinds that define none.
 var plainColumns = []Column{
 	nameColumn, show("Created At", "date", func(obj store.Object) any { return obj.GetCreationTimestamp().UTC().Format(time.RFC3339) }),
 }

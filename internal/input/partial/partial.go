@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// Mismatch describes in one line how got, decoded JSON, differs from want. It is empty if got
-// contains everything in want. Maps may have more keys than in want, and lists more items. An empty
-// list in want matches only an empty list, and an empty map must be present. In want, * matches any
-// text, and null matches a missing key. A zero value equals an omitted one, as in protocol buffers.
+// Mismatch describes in one line the first difference between two values of decoded JSON. It is
+// empty if "got" contains everything in "want". Maps may have more keys than in want, and lists
+// more items. An empty list in want matches only an empty list, and an empty map must be present.
+// In want, * matches any text, and null matches a missing key. A zero value equals an omitted one,
+// as in protocol buffers.
 func Mismatch(want, got any) string { return mismatch("", want, got) }
 
 func mismatch(path string, want, got any) string {

@@ -39,7 +39,7 @@ func Parse(source Source) ([]*Document, Problems) {
 
 // parseAll returns the root value of each document.
 func parseAll(text []byte) (roots []*yaml.Node, err error) {
-	// On a few malformed inputs the YAML library panics, as for its own bugs.
+	// The YAML library panics on a few malformed inputs.
 	defer func() {
 		if broken := recover(); broken != nil {
 			err = fmt.Errorf("yaml: %v", broken)

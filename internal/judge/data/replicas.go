@@ -6,7 +6,7 @@ type replica struct {
 	demoted  uint64 // time of its last demotion; 0 while it is primary
 	synced   int    // the generation that the copy has at least
 	reported int    // the generation when the last synchronization was reported
-	sync     string // that one
+	sync     string // the time of the last synchronization
 }
 
 // Demoted notes that a volume was demoted after all writes to it were copied.

@@ -73,7 +73,8 @@ func containerField(i int) string { return strict.Index(containersField, i) }
 // volume in which the sidecars look for its socket. It returns nil for pods without sidecars.
 func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (*pluginPods, error) {
 	p := &pluginPods{kind: u.GetKind(), namespace: u.GetNamespace(), name: u.GetName(), template: template, driver: -1}
-	p.replicas, _, _ = unstructured.NestedInt64(u.Object, "spec", "replicas") // none is one
+	// Without the field there is one replica.
+	p.replicas, _, _ = unstructured.NestedInt64(u.Object, "spec", "replicas")
 	for i, c := range template.Spec.Containers {
 		name := sidecarOf(c)
 		if name == "" {

@@ -53,7 +53,7 @@ type Cluster struct {
 	provider *cluster.Provider
 	engine   string // docker, podman or nerdctl
 	options  Options
-	nodes    map[string]nodes.Node // by the cluster's names of them
+	nodes    map[string]nodes.Node // by their names in the cluster
 }
 
 // Find returns the cluster with a name; nil if there is none. It starts nodes without power and

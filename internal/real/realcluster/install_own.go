@@ -64,7 +64,7 @@ func (c *Cluster) placed(u *unstructured.Unstructured) (made, error) {
 			c.kinds.Reset()
 			mapping, err = c.kinds.RESTMapping(gvk.GroupKind(), gvk.Version)
 			return err == nil
-		}) // err says it
+		}) // err reports it
 	}
 	if err != nil {
 		return made{}, err

@@ -174,7 +174,7 @@ func (c *Cluster) withoutOthers(u *unstructured.Unstructured) {
 			unstructured.RemoveNestedField(u.Object, path...)
 			return
 		}
-		_ = unstructured.SetNestedSlice(u.Object, list, path...) // it was one
+		_ = unstructured.SetNestedSlice(u.Object, list, path...) // it was a list before
 	}
 	ofVolume := func(unique string) string { // kubernetes.io/csi/DRIVER^HANDLE
 		driver, _, _ := strings.Cut(strings.TrimPrefix(unique, "kubernetes.io/csi/"), "^")

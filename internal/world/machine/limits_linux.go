@@ -241,7 +241,7 @@ func groupHomes() (homes map[string]string, unified bool) {
 		for _, m := range mounts {
 			dir := shownAt(m, fields[2])
 			if m.FSType == "cgroup2" && fields[1] == "" {
-				// A v2 group with processes of its own cannot have subgroups with limits.
+				// A v2 group that itself contains processes cannot have subgroups with limits.
 				if dir != m.Mountpoint {
 					dir = filepath.Dir(dir)
 				}

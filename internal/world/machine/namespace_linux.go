@@ -96,9 +96,9 @@ func (d *Disk) enter() error {
 	return nil
 }
 
-// SharesProcesses returns the reason why the machine has no process 1 of its own; nil if it has
-// one. Otherwise its programs see csisim's processes, and a program that enters the mount namespace
-// of process 1 leaves the machine.
+// SharesProcesses returns the reason why the machine has no separate process 1; nil if it has one.
+// Otherwise its programs see csisim's processes, and a program that enters the mount namespace of
+// process 1 leaves the machine.
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
 // Memory returns the numbers of the file systems in memory of a machine in a namespace, including

@@ -216,7 +216,7 @@ func (p *Process) fork(cmd *exec.Cmd) error {
 	return fork(cmd)
 }
 
-// running returns the programs with mounts of their own that have not ended.
+// running returns the programs with separate mounts that have not ended.
 func (d *Disk) running() (programs []*Process) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

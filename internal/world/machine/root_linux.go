@@ -33,7 +33,7 @@ type ownRoot struct {
 	furnished []string   // paths of the machine from before its programs
 	carried   []string   // paths in a container's root that show the machine's own
 	holds     bool       // keep the file systems in memory until the root is closed
-	held      []*os.File // they are in
+	held      []*os.File // open directories in these file systems
 	wrote     []string   // of a finished container, in the form of Written
 }
 

@@ -100,8 +100,8 @@ func Enter() {
 }
 
 // Arrive must be called first in a program that calls Again. If this is the second run, it
-// completes the namespaces. Only Interruptible may be called earlier, because from then on the
-// process receives the signals that end the ctx of Again.
+// completes the namespaces. Only Interruptible may be called earlier: it makes the process receive
+// the signals that end the ctx of Again.
 func Arrive() {
 	names := os.Getenv(variable)
 	if arriveWithin() || names == "" {

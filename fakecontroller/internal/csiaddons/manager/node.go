@@ -23,7 +23,7 @@ import (
 
 const (
 	nodeFinalizer = "csiaddons.openshift.io/csiaddonsnode" // A-NODE-5
-	maxAttempts   = 3                                      // that are counted. A-NODE-7
+	maxAttempts   = 3                                      // number of counted attempts. A-NODE-7
 	nodePeriod    = time.Hour                              // A-NODE-2
 )
 

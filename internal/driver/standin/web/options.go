@@ -13,7 +13,7 @@ import (
 // Options describe the service.
 type Options struct {
 	Collections []Collection `json:"collections,omitempty" doc:"Resources that requests make, read, change and delete."`
-	Routes      []Route      `json:"routes,omitempty" doc:"Paths with an answer of their own, such as actions."`
+	Routes      []Route      `json:"routes,omitempty" doc:"Paths with a separate answer, such as actions."`
 	Errors      string       `json:"errors,omitempty" example:"{'error': {'code': status == 404 ? 'not_found' : 'failed', 'message': text}}" doc:"A CEL expression of status and text: the body of an answer that refuses a request; default an object with the field error."`
 	Recording   string       `json:"recording,omitempty" example:"./backend.har" doc:"A recording of requests and answers (HTTP Archive, HAR), relative to this file. Each method and path gets the recorded answers in their order, and the last answer is repeated."`
 }
@@ -43,7 +43,7 @@ type Disk struct {
 	Path  string `json:"path,omitempty" example:"'/dev/disk/by-id/volume-' + string(object.id)" doc:"A CEL expression of object: the device on these nodes."`
 }
 
-// Route is a path with an answer of its own.
+// Route is a path with a separate answer.
 type Route struct {
 	Method  string            `json:"method,omitempty" default:"GET" doc:"The method."`
 	Path    string            `json:"path" want:"required" example:"/volumes/*/actions/attach" doc:"The path; * stands for any letters within an element."`
