@@ -273,7 +273,7 @@ func TestAPodThatRestartsOnFailureRunsAgainAfterAReboot(t *testing.T) {
 	assert.Equal(t, "Running, c running 1", n.state("work"))
 }
 
-// K-POD-13: the runtime lists the containers of before the reboot, so the number of restarts
+// K-POD-13: the runtime lists the containers from before the reboot, so the number of restarts
 // continues, and the status has the last end of each container.
 // [pkg/kubelet/kuberuntime/kuberuntime_container.go: startContainer]
 func TestTheRestartsOfAPodContinueAfterAReboot(t *testing.T) {

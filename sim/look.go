@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Exclusively calls use while the cluster stands still. A test can thus observe a cluster that runs
+// Exclusively calls use while the cluster is stopped. A test can thus observe a cluster that runs
 // by the real clock. use must not call clients of the cluster.
 func (c *Simulation) Exclusively(use func()) { c.run.gate.Enter(use) }
 

@@ -71,7 +71,7 @@ func (o *Program) release(version string) ProgramVersion {
 	return release
 }
 
-// use has a spec start a release of the program.
+// use makes a spec start a release of the program.
 func (o *Program) use(spec *program.Spec, node, version string) {
 	release := o.release(version)
 	spec.Command, spec.Volumes = release.Command, release.NodeVolumes

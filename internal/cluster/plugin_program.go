@@ -17,7 +17,7 @@ import (
 type Program struct {
 	*Plugin
 	Spec program.Spec
-	// Use has a spec start a release of the program.
+	// Use makes a spec start a release of the program.
 	Use func(spec *program.Spec, version string)
 	// Loops are the loop devices of the run.
 	Loops *workdir.Loops

@@ -39,7 +39,7 @@ type stream struct {
 	driver  string
 	calls   calls.Tracker
 	held    []lines.Record // until the program is known
-	isMixed bool           // lines of several programs may stand in the file
+	isMixed bool           // the file may have lines of several programs
 	// byMethods reports that only calls are known: their methods name the callers.
 	byMethods bool
 }

@@ -138,8 +138,8 @@ func table(t *testing.T, found map[string]*diff.Report, open openList) string {
 	write := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
 	write(`# Simulated runs against recordings
 
-Each recording of a real cluster in scenarios/golden has a scenario of the same name beside it; the simulated run is
-held against the recording on every level of [csisim diff](diff.md). ✓ is equal, ✗ differs, – is nothing to compare.
+Each recording of a real cluster in scenarios/golden has a scenario of the same name beside it. Its simulated run is
+compared with the recording on every level of [csisim diff](diff.md). ✓: equal; ✗: different; –: nothing to compare.
 This page is made by ` + "`make golden`" + `.
 `)
 	write("| Recording | Scenario | %s |", strings.Join(levelNames(), " | "))

@@ -72,8 +72,8 @@ const enoughSeeds = 200
 // prints the first seed of each.
 func raceSection(t *testing.T) string {
 	var out strings.Builder
-	out.WriteString("\n## Races\n\nWhat real programs decide by a race comes out in every way that was recorded, under the seed that is named\n" +
-		"(`csisim run scenarios/… --seed …`; `make golden` looks for the seeds anew). No rule is broken in any of these runs.\n\n| Scenario | Race | Outcome | Seed |\n| --- | --- | --- | --- |\n")
+	out.WriteString("\n## Races\n\nIf real programs decide something by a race, the simulation has each recorded outcome under the named seed\n" +
+		"(`csisim run scenarios/… --seed …`; `make golden` searches for the seeds again). No rule is broken in any of these runs.\n\n| Scenario | Race | Outcome | Seed |\n| --- | --- | --- | --- |\n")
 	for _, r := range races {
 		t.Run(r.scenario, func(t *testing.T) {
 			seeds := r.seeds(t)

@@ -42,7 +42,7 @@ func singularOf(kind string) string { return strings.ToLower(kind) }
 
 func (k *servedKind) allows(verb string) bool { return slices.Contains(k.verbs, verb) }
 
-// newObject returns an empty object of the kind as it is served.
+// newObject returns an empty object of the kind in its served version.
 func (k *servedKind) newObject() store.Object {
 	switch {
 	case k.custom != nil:

@@ -28,7 +28,7 @@ func init() {
 var deploymentRules = func() rules[*appsv1.Deployment] {
 	r := rulesOfWorkload(func(d *appsv1.Deployment) { fillDeployment(&d.Spec) }, checkDeployment,
 		func(d, old *appsv1.Deployment) field.ErrorList { return fixed(d.Spec.Selector, old.Spec.Selector) })
-	r.prepare = func(obj, old *appsv1.Deployment) { // annotations go on to replica sets
+	r.prepare = func(obj, old *appsv1.Deployment) { // annotations are copied to replica sets
 		if !maps.Equal(obj.GetAnnotations(), old.GetAnnotations()) {
 			obj.SetGeneration(old.GetGeneration() + 1)
 		}

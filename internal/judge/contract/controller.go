@@ -108,7 +108,7 @@ func agree(a, b map[string]string) bool {
 	return true
 }
 
-// volume checks the message Volume wherever it is answered.
+// volume checks the message Volume in any answer.
 func (f *findings) volume(field string, v *csi.Volume, caps Caps) {
 	f.required(field+".volume_id", v.GetVolumeId() != "")
 	f.notNegative(field+".capacity_bytes", v.GetCapacityBytes())

@@ -3,7 +3,7 @@ package machine
 // Hold stops a program between two changes of files.
 type Hold struct {
 	// Reached is closed when the program, or one of its children, is about to exceed the permitted
-	// number of changes. It is stopped from then on.
+	// number of changes. After that it is stopped.
 	Reached <-chan struct{}
 
 	reached chan struct{}

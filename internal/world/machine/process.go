@@ -316,8 +316,7 @@ func (p *Process) hasEnded() bool {
 	return p.ended
 }
 
-// killGroup is safe only until the program is reaped, because its number may be reused from then
-// on.
+// killGroup is safe only until the program is reaped, because its number may be reused afterwards.
 func (p *Process) killGroup() { _ = syscall.Kill(-p.pid, syscall.SIGKILL) }
 
 // reaping is locked while a program that has ended is reaped. The kernel then removes the program

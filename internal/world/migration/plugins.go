@@ -48,7 +48,7 @@ var histories = map[string]history{
 	"kubernetes.io/vsphere-volume":  {25, 31},
 }
 
-// Names are the in-tree plugins that CSI drivers can stand in for, sorted. C-MIG-1
+// Names are the in-tree plugins that CSI drivers can replace, sorted. C-MIG-1
 func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(histories))

@@ -55,7 +55,7 @@ type Route struct {
 	Status  int               `json:"status,omitempty" default:"200" doc:"The status of the answer."`
 	Headers map[string]string `json:"headers,omitempty" doc:"Headers of the answer; the default content type is JSON."`
 	Body    string            `json:"body,omitempty" doc:"The body of the answer."`
-	Answer  string            `json:"answer,omitempty" example:"{'action': {'id': 1, 'status': 'success'}}" doc:"Instead of body: a CEL expression of object, made, body, query, node and collections, the objects by the path of their collection. A text is answered as it is."`
+	Answer  string            `json:"answer,omitempty" example:"{'action': {'id': 1, 'status': 'success'}}" doc:"Instead of body: a CEL expression of object, made, body, query, node and collections, the objects by the path of their collection. A text is returned unchanged."`
 }
 
 // Check returns the first mistake in the options.
