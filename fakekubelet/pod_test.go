@@ -309,21 +309,29 @@ func TestTheRestartsOfAPodContinueAfterAReboot(t *testing.T) {
 
 // K-POD-13: a container that has ended keeps its number of restarts until it starts again.
 func TestTheRestartsOfAPodStayWhileItsDriverIsDown(t *testing.T) {
-	bothWays(t, func(t *testing.T, s setting) {
-		n := start(t, s)
-		n.volume("data")
-		n.pod("web", using("data"))
-		n.waitRunning("web")
-		n.reboot()
-		n.settle()
-		n.fail("NodeStageVolume", codes.Internal, 3)
-		n.reboot()
-		n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
-		assert.Equal(t, "Running, c exited 255 1", n.state("web"))
-		n.reboot()
-		n.settle()
-		assert.Equal(t, "Running, c running 2", n.state("web"))
-	})
+	for name, lives := range map[string]map[string]runtime.Life{
+		"containers that are started at once":  nil,
+		"containers that are started in a row": {"registry.local/sleep": {Runs: time.Hour}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bothWays(t, func(t *testing.T, s setting) {
+				s.lives = lives
+				n := start(t, s)
+				n.volume("data")
+				n.pod("web", using("data"))
+				n.waitRunning("web")
+				n.reboot()
+				n.settle()
+				n.fail("NodeStageVolume", codes.Internal, 3)
+				n.reboot()
+				n.until(func() bool { return len(n.times("NodeStageVolume")) == 2 })
+				assert.Equal(t, "Running, c exited 255 1", n.state("web"))
+				n.reboot()
+				n.settle()
+				assert.Equal(t, "Running, c running 2", n.state("web"))
+			})
+		})
+	}
 }
 
 // K-POD-13: under OnFailure, a container that exited with 0 does not run again, but a container

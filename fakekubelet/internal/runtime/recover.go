@@ -17,13 +17,20 @@ func (r *Runtime) Recover(pod *corev1.Pod) {
 		i := slices.IndexFunc(statuses, func(status corev1.ContainerStatus) bool { return status.Name == spec.Name })
 		switch {
 		case i < 0:
-		case statuses[i].ContainerID != "":
+		case wasAlone(&statuses[i]):
 			r.Program(pod, spec).recover(&statuses[i], s.lost)
 			r.lost[pod.UID] = s
 		default:
 			r.recoverTogether(s, pod, &statuses[i])
 		}
 	}
+}
+
+// wasAlone reports whether a container started individually: only such containers have an ID. While
+// it waits for its volumes after a loss of power, only its end has the ID.
+func wasAlone(status *corev1.ContainerStatus) bool {
+	end := status.State.Terminated
+	return status.ContainerID != "" || end != nil && end.ContainerID != ""
 }
 
 // recoverTogether records a container that started together with the others of its pod, unless it
