@@ -40,7 +40,7 @@ func (Allowed) JSONSchema() map[string]any {
 	}}
 }
 
-// unwanted is a finding: its text, which patterns are matched against, and its verdict.
+// unwanted is a finding: its text, to which patterns apply, and its verdict.
 type unwanted struct {
 	text string
 	verdict.Verdict

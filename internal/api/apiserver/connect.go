@@ -36,7 +36,7 @@ func (q *request) exec() error {
 	return nil
 }
 
-// attach connects the client with a container. Whether it has a terminal was decided at its start.
+// attach connects the client with a container. A container gets a terminal only at its start.
 func (q *request) attach() error {
 	o := q.streamOptions(q.isSet("tty"))
 	spec, c, err := q.enter(o)

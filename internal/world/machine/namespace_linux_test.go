@@ -185,7 +185,7 @@ func TestLongWorkDirectoriesLeaveRoomForSocketsInANamespace(t *testing.T) {
 	require.NoError(t, getInfo(dial(t, m)))
 }
 
-func TestHostsMountTableIsAsBefore(t *testing.T) {
+func TestTheHostsMountTableIsUnchanged(t *testing.T) {
 	before := mountTable(t)
 	m := newNamespace(t)
 	staged(t, m)

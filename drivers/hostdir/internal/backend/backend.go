@@ -58,7 +58,7 @@ type Backend struct {
 // Open creates the missing directories below dir and removes the partial work of a killed process.
 func Open(dir string) (*Backend, error) { return openWith(dir, "lock") }
 
-// openWith opens a backend with the lock file at a path from dir.
+// openWith opens a backend with a lock file, given by its path relative to dir.
 func openWith(dir, lock string) (*Backend, error) {
 	for _, sub := range []string{volumesDir, snapshotsDir, groupsDir, nodesDir, partialDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {

@@ -11,7 +11,7 @@ type Options struct {
 	// Timeout bounds the calls that reclaim space. Default: 3 min.
 	Timeout time.Duration `json:"reclaimSpaceTimeout,omitzero" example:"1m" doc:"--reclaim-space-timeout: the deadline of each call that reclaims space; default 3m."`
 	// NodeRetryDelay is the pause before another attempt to reach a sidecar. It doubles each time.
-	// Default: 5 ns, the meaning of the flag's 5. A-NODE-8
+	// Default: 5 ns, because the flag's default 5 has no unit. A-NODE-8
 	NodeRetryDelay time.Duration `json:"nodeRetryDelay,omitzero" example:"5s" doc:"--csi-addons-node-retry-delay with its unit; default 5ns: the flag's default 5 has no unit."`
 	// Namespace is the namespace of its ConfigMap. Default: csi-addons-system.
 	Namespace string `json:"namespace,omitempty" doc:"--namespace: the namespace of the ConfigMap csi-addons-config that it reads when it starts; default csi-addons-system."`
