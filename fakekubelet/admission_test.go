@@ -117,7 +117,7 @@ func sysctl(name string) func(*corev1.PodSpec) {
 }
 
 // Running pods count; rejected and finished pods do not. K-ADM-3
-func TestResourcesOfPodsThatRunAreTaken(t *testing.T) {
+func TestRunningPodsOccupyTheirResources(t *testing.T) {
 	n := start(t, setting{})
 	n.pod("first", wanting(corev1.ResourceCPU, "1500m"))
 	n.pod("second", wanting(corev1.ResourceCPU, "1"))

@@ -412,7 +412,7 @@ func TestAClaimThatIsWrittenMeanwhile(t *testing.T) {
 }
 
 // conformance: vm-resize-marked-no-request
-func TestNothingIsExpandedThatHasNotGrown(t *testing.T) { // K-EXP-2
+func TestAVolumeThatHasNotGrownIsNotExpanded(t *testing.T) { // K-EXP-2
 	n := start(t, setting{driver: expands})
 	n.volume("data")
 	n.pod("web", using("data"))

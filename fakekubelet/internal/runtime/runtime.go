@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/internal/world/workload"
 )
 
-// Runtime is the sandboxes of one node.
+// Runtime holds the sandboxes of one node.
 type Runtime struct {
 	world     *component.World
 	node      string

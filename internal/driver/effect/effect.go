@@ -25,7 +25,8 @@ type Effect struct {
 	// Check reports mistakes in its fields of a step, even if they do not select it. The step's
 	// calls are given by a method or a pattern of methods. Default: there are none.
 	Check func(f *Fields, call string, c Checker)
-	// Read sets a fault by the fields of a step that selects it. Default: no further words.
+	// Read sets a fault by the fields of a step that selects it. Default: there are no further
+	// fields.
 	Read func(*Fields, *fault.Fault)
 	// Affects reports whether the effect can affect calls of a method, such as "NodeStageVolume".
 	// Default: it can affect all.

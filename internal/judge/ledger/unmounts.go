@@ -88,7 +88,7 @@ func (u *Unmounts) Began(machine string, call *trace.Event, deadline time.Durati
 	delete(m.settled, mountPath(call))
 }
 
-// Ended takes notice of a call's outcome.
+// Ended records a call's outcome.
 func (u *Unmounts) Ended(machine string, call *trace.Event) {
 	m, at := u.on(machine), mountPath(call)
 	m.calls = slices.DeleteFunc(m.calls, func(c underWay) bool { return c.Event == call })
