@@ -250,7 +250,7 @@ func (m *Manager) claimOf(p *kernel.Process, by *wantedBy) (*corev1.PersistentVo
 	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, key.Name, errors.New(why))
 }
 
-// mayRead reports whether the node has the pod, or another pod that uses the claim.
+// mayRead reports whether the pod exists, or the node has another pod that uses the claim.
 func (m *Manager) mayRead(pod *corev1.Pod, claim store.Key) bool {
 	if now, ok := store.Get[*corev1.Pod](m.kubelet.Store, store.KeyOf(pod)); ok && now.UID == pod.UID {
 		return true
