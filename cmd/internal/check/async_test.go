@@ -28,6 +28,7 @@ var outsideCalls = []struct {
 	{"attaches in a job", "--attach-delay=700ms", []string{"life/filesystem", "crash-driver/ControllerPublishVolume"}},
 	{"detaches in a job", "--detach-delay=700ms", []string{"repeated/filesystem", "lost/ControllerUnpublishVolume"}},
 	{"answers before a volume is detached", "--detach-delay=700ms --detach-answers-first", []string{"repeated/filesystem", "move/there-and-back"}},
+	{"answers before a volume is detached, without lists", "--detach-delay=700ms --detach-answers-first --without=list", []string{"repeated/filesystem"}},
 	{"cuts snapshots in a job", "--snapshot-delay=300ms", []string{"snapshot/restored", "group/restored"}},
 	{"rounds sizes up", "--round-up=1Gi", []string{"grow/twice", "snapshot/larger", "grow/block"}},
 	{"starts slowly", "--start-delay=500ms", []string{"restart/driver-on-node"}},

@@ -259,6 +259,21 @@ func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
 	}
 }
 
+// Given a driver without lists, when its detach answers OK and keeps the attachment, then its
+// refusal of another attachment shows it. CSI "ControllerPublishVolume": ALREADY_EXISTS
+func TestAnAttachmentThatStaysIsFoundWithoutLists(t *testing.T) {
+	program := buildHostdir(t)
+	for defect, want := range map[string]string{
+		"": "", "detach-leaves-attachment": "ControllerUnpublishVolume has no effect: volume vol-",
+	} {
+		subject := hostdir(program, defect)
+		subject.Driver.Program.Command = append(subject.Driver.Program.Command, "--without=list")
+		found := verdicts(checked(t, subject, check.RunOptions{WorkDir: workDir(t)}, "repeated/filesystem"))
+		assert.Contains(t, found, want)
+		assert.Equal(t, want == "", found == "", found)
+	}
+}
+
 // Given a driver that keeps records in its container, when it is restarted, then the card names the
 // lost records that it tried to read. If its container mounts their directory from the node, there
 // is no finding.

@@ -123,6 +123,11 @@ type Judge interface {
 	OtherNode(id string) string
 	// Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 	Attaches() bool
+	// AttachesReadOnly reports whether the driver declares that it also attaches volumes read-only.
+	AttachesReadOnly() bool
+	// AwaitSettled repeats a call about a volume until its answer is settled, or until the time for
+	// that is over.
+	AwaitSettled(volume string, call func() error, settled func(error) bool) error
 	// OtherVolume returns the id of another volume of the driver; empty if there is none.
 	OtherVolume(id string) string
 	// Mounts lists the mounts at, and below, the request's paths.

@@ -79,6 +79,9 @@ func (c *call) OtherNode(id string) string { return c.wire.Judge.OtherNode(c.sit
 // Attaches reports whether the driver's controller plugin declares that it attaches volumes.
 func (c *call) Attaches() bool { return c.wire.Judge.Attaches(c.site.Driver) }
 
+// AttachesReadOnly reports whether the driver declares that it also attaches volumes read-only.
+func (c *call) AttachesReadOnly() bool { return c.wire.Judge.AttachesReadOnly(c.site.Driver) }
+
 // OtherVolume returns the id of another volume of the driver; empty if there is none.
 func (c *call) OtherVolume(id string) string { return c.wire.Judge.OtherVolume(c.site.Driver, id) }
 

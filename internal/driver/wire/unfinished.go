@@ -213,6 +213,25 @@ func (c *call) AwaitNodes(list func() error) error {
 	return err
 }
 
+// AwaitSettled makes a call about a volume repeatedly while virtual time is stopped. It ends when
+// the answer is settled, or when the time for that is over: a driver may attach and detach in jobs.
+func (c *call) AwaitSettled(volume string, call func() error, settled func(error) bool) error {
+	err := call()
+	if c.wire.Work == nil || InProcess(c.site.Machine) || settled(err) {
+		return err
+	}
+	key, pause := "attachment "+c.site.Driver+" "+volume, time.Millisecond
+	c.wire.Work.Announce(c.site.Driver, key, "volumes that are attached and detached after an answer")
+	defer c.wire.Work.Finish(key)
+	for !settled(err) && c.wire.Work.Pending(key) {
+		c.process.Fly("a job of "+c.site.Driver, kernel.Matter{}, c.process.Elapsed()+time.Minute, func() { time.Sleep(pause) }, nil)
+		c.wire.Work.Waited(key, pause)
+		pause = min(2*pause, time.Second)
+		err = call()
+	}
+	return err
+}
+
 // noteSnapshots notes which snapshots and groups of them are not ready.
 func (c *call) noteSnapshots(answer proto.Message) {
 	note := func(id string, ready bool) {

@@ -57,6 +57,16 @@ func CheckEffect(method string, request proto.Message, seen Outcome) []verdict.V
 	return nil
 }
 
+// CheckDetached checks the answer of a call that attaches a volume, after it was attached read-only
+// and detached. CSI "ControllerPublishVolume": ALREADY_EXISTS means that the volume is published at
+// the node with another readonly flag.
+func CheckDetached(r *csi.ControllerUnpublishVolumeRequest, err error) []verdict.Verdict {
+	if status.Code(err) != codes.AlreadyExists {
+		return nil
+	}
+	return broken("Controller/ControllerUnpublishVolume", NoEffect, "volume %s is attached to node %s read-only still: AlreadyExists for an attachment without readonly", r.GetVolumeId(), r.GetNodeId())
+}
+
 // CheckDetachOfDeleted checks the answer of a call that detaches a volume after its deletion. CSI
 // "ControllerUnpublishVolume": if the volume is not found, the plugin should answer OK.
 func CheckDetachOfDeleted(request *csi.ControllerUnpublishVolumeRequest, err error) []verdict.Verdict {

@@ -33,6 +33,18 @@ func TestPagesHaveTheEntriesOfAFullList(t *testing.T) {
 	}
 }
 
+// CSI "ControllerPublishVolume": ALREADY_EXISTS means that the volume is published at the node.
+// Other errors say nothing about it.
+func TestOnlyAlreadyExistsShowsAnAttachmentThatStays(t *testing.T) {
+	request := &csi.ControllerUnpublishVolumeRequest{VolumeId: "v", NodeId: "a"}
+	for code, wrong := range map[codes.Code]bool{
+		codes.OK: false, codes.FailedPrecondition: false, codes.Aborted: false, codes.InvalidArgument: false, codes.AlreadyExists: true,
+	} {
+		found := CheckDetached(request, status.Error(code, "still there"))
+		assert.Equal(t, wrong, len(found) > 0, code)
+	}
+}
+
 // CSI "Volume": a capacity of 0 is unknown.
 func TestAVolumeIsListedWithItsCapacity(t *testing.T) {
 	made := &csi.Volume{VolumeId: "v", CapacityBytes: 32}

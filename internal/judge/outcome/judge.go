@@ -123,6 +123,12 @@ func (j *Judge) Attaches(driver string) bool {
 	return j.CapsOf(driver).Controller.Has("PUBLISH_UNPUBLISH_VOLUME")
 }
 
+// AttachesReadOnly reports whether the driver's controller plugin declares that it also attaches
+// volumes read-only.
+func (j *Judge) AttachesReadOnly(driver string) bool {
+	return j.Attaches(driver) && j.CapsOf(driver).Controller.Has("PUBLISH_READONLY")
+}
+
 // StagesNot reports whether the driver's node plugins have declared their capabilities without
 // staging.
 func (j *Judge) StagesNot(driver string) bool {
