@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -242,14 +243,21 @@ func (r *runner) expectOf(cluster string) {
 	// The cluster no longer changes, and a large cluster takes long to check.
 	look := sync.OnceValue(r.cluster.Ledger)
 	r.evidence.Leftovers = func() []ledger.Entry { return slices.Clone(look().Leaks) }
-	r.fail(expect.Alive(*r.allowedViolations()).Failure(r.evidence), line, 0)
-	for _, f := range wanted.failures(r) {
+	found := append(wanted.failures(r), expect.Alive(*r.allowedViolations()).Failure(r.evidence),
+		expect.Mounts{}.Failure(r.evidence), expect.Data{}.Failure(r.evidence))
+	found = slices.DeleteFunc(found, func(f *Failure) bool { return f == nil })
+	slices.SortStableFunc(found, causesFirst)
+	for _, f := range found {
 		r.fail(f, line, 0)
 	}
-	r.fail(expect.Mounts{}.Failure(r.evidence), line, 0)
-	r.fail(expect.Data{}.Failure(r.evidence), line, 0)
 	r.result.Litter = append(r.result.Litter, lines("left behind: ", wanted.Leftovers.Without(look().Litter))...)
 	r.result.Notes = append(r.result.Notes, unseen(look())...)
+}
+
+// causesFirst compares failures by the ranks of their invariants. An expectation of one scenario
+// ranks as lost data does.
+func causesFirst(a, b *Failure) int {
+	return cmp.Compare(a.Verdict.Rank(verdict.Spoils), b.Verdict.Rank(verdict.Spoils))
 }
 
 func (r *runner) allowedViolations() *expect.Allowed {
