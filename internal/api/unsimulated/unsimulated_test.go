@@ -51,7 +51,9 @@ var harmless = strings.Fields(`
 
 // partly lists fields that some code reads although they do not have their full effect on pods. The
 // scheduler separates pods that use one disk, and obeys mandatory constraints.
-var partly = []string{"Pod:volumes.iscsi", "Pod:volumes.rbd", "Pod:topologySpreadConstraints.whenUnsatisfiable"}
+var partly = []string{
+	"Pod:volumes.iscsi", "Pod:volumes.rbd", "Pod:topologySpreadConstraints.whenUnsatisfiable", "Pod:volumes.emptyDir.medium",
+}
 
 // ofComputers lists parts of paths to such fields: those of containers, and those of in-tree
 // volumes with other fields that are read.
