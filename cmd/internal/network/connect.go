@@ -48,6 +48,8 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 			r.Complete(true)
 			return
 		}
+		// The client's handshake has no end if the client leaves during it.
+		defer context.AfterFunc(from.ctx, func() { _ = server.Close() })()
 		if client := accept(r); client != nil {
 			splice(from.ctx, n.lifeOf(server), client, server)
 		} else {

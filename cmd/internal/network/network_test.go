@@ -226,6 +226,34 @@ func TestConnectionsEndWithTheirPods(t *testing.T) {
 	}
 }
 
+// Given a server that has accepted a connection, when the pod ends before its handshake does, then
+// the server notices.
+func TestAConnectionEndsWithAPodThatLeavesDuringItsHandshake(t *testing.T) {
+	s := start(t)
+	ended := make(chan error)
+	client := s.pod("10.244.0.2")
+	at := listen(t, "127.0.0.1:0", func(c net.Conn) {
+		client.Close()
+		_, err := io.Copy(io.Discard, c)
+		ended <- err
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	dialled := make(chan struct{})
+	go func() {
+		defer close(dialled)
+		if c, err := client.Dial(ctx, "tcp4", fmt.Sprintf("%s:%d", address.Host, at.Port())); err == nil {
+			_ = c.Close()
+		}
+	}()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		t.Error("the server keeps a connection of a deleted pod")
+	}
+	cancel()
+	<-dialled
+}
+
 func TestAnAddressIsGivenOnce(t *testing.T) {
 	s := start(t)
 	s.pod("10.244.0.2")
