@@ -91,7 +91,7 @@ func TestMistakesInADeclarationAreReported(t *testing.T) {
 		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Of: "/volumes"}}}, `path "/a" is of a collection, and has no * for the id`},
 		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Set: "{}"}}}, `path "/a" sets fields, and is of no collection`},
 		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Into: "/volumes"}}}, `path "/a" needs both into and new, or none of them`},
-		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Into: "/b", New: "{}"}}}, `path "/a" puts things into collection "/b", which is not declared`},
+		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Into: "/b", New: "{}"}}}, `path "/a" puts objects into collection "/b", which is not declared`},
 		{web.Options{Collections: volumes, Routes: []web.Route{{Path: "/a", Body: "x", Answer: "1"}}}, `path "/a" has both body and answer`},
 	} {
 		assert.ErrorContains(t, c.o.Check(), c.want)

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// thing is an element of a collection, a JSON object.
-type thing map[string]any
+// object is an element of a collection, a JSON object.
+type object map[string]any
 
-// collection is a Collection with its things.
+// collection is a Collection with its objects.
 type collection struct {
 	Collection
 	compiled compiled
-	things   []thing // never changed in place
-	before   []thing // before something was made or deleted last
+	objects  []object // never changed in place
+	before   []object // before something was made or deleted last
 	made     int
-	disks    map[string]*attached // by the id of their things
+	disks    map[string]*attached // by the id of their objects
 }
 
 func (c *collection) idField() string {
@@ -30,8 +30,8 @@ func (c *collection) idField() string {
 	return c.ID
 }
 
-// id is the id of a thing as text; empty for none.
-func (c *collection) id(t thing) string {
+// id is the id of an object as text; empty for none.
+func (c *collection) id(t object) string {
 	if id := t[c.idField()]; id != nil {
 		return fmt.Sprint(id)
 	}
@@ -39,17 +39,17 @@ func (c *collection) id(t thing) string {
 }
 
 func (c *collection) find(id string) int {
-	return slices.IndexFunc(c.things, func(t thing) bool { return c.id(t) == id })
+	return slices.IndexFunc(c.objects, func(t object) bool { return c.id(t) == id })
 }
 
-// list answers with the things that have the values of a query.
+// list answers with the objects that have the values of a query.
 func (c *collection) list(q request, stale bool) answer {
-	things := c.things
+	objects := c.objects
 	if stale {
-		things = c.before
+		objects = c.before
 	}
 	found := []any{}
-	for _, t := range things {
+	for _, t := range objects {
 		if fitsQuery(t, q.query) {
 			found = append(found, map[string]any(t))
 		}
@@ -69,10 +69,10 @@ func (c *collection) list(q request, stale bool) answer {
 	return jsonAnswer(http.StatusOK, found)
 }
 
-// objects are the things as values of expressions.
-func (c *collection) objects() []any {
+// values are the objects as values of expressions.
+func (c *collection) values() []any {
 	all := []any{}
-	for _, t := range c.things {
+	for _, t := range c.objects {
 		all = append(all, map[string]any(t))
 	}
 	return all
@@ -80,7 +80,7 @@ func (c *collection) objects() []any {
 
 // fitsQuery reports whether an object has the values of a query in the fields with these names.
 // Names without a field, or with an object as its value, are ignored.
-func fitsQuery(t thing, query url.Values) bool {
+func fitsQuery(t object, query url.Values) bool {
 	for name := range query {
 		value, has := t[name]
 		if _, object := value.(map[string]any); has && !object && fmt.Sprint(value) != query.Get(name) {
@@ -90,16 +90,16 @@ func fitsQuery(t thing, query url.Values) bool {
 	return true
 }
 
-// answer answers with one thing.
-func (c *collection) answer(status int, t thing) answer {
+// answer answers with one object.
+func (c *collection) answer(status int, t object) answer {
 	if c.Item != "" {
 		return jsonAnswer(status, map[string]any{c.Item: t})
 	}
 	return jsonAnswer(status, t)
 }
 
-// create makes a thing, and answers with it.
-func (c *collection) create(body thing) answer {
+// create makes an object, and answers with it.
+func (c *collection) create(body object) answer {
 	t, refused := c.make(body)
 	if refused != nil {
 		return *refused
@@ -114,11 +114,11 @@ func (c *collection) create(body thing) answer {
 	return jsonAnswer(http.StatusCreated, content)
 }
 
-// make adds a thing with the fields of a request and those of the declaration, or refuses it.
-func (c *collection) make(body thing) (thing, *answer) {
+// make adds an object with the fields of a request and those of the declaration, or refuses it.
+func (c *collection) make(body object) (object, *answer) {
 	t := maps.Clone(body)
 	for _, field := range c.Unique {
-		taken := slices.ContainsFunc(c.things, func(other thing) bool {
+		taken := slices.ContainsFunc(c.objects, func(other object) bool {
 			return t[field] != nil && fmt.Sprint(other[field]) == fmt.Sprint(t[field])
 		})
 		if taken {
@@ -151,13 +151,13 @@ func (c *collection) nextID() any {
 	return fmt.Sprintf("%s-%d", strings.TrimSuffix(path.Base(c.Path), "s"), c.made)
 }
 
-func (c *collection) add(t thing) {
-	c.before = c.things
-	c.things = append(slices.Clone(c.things), t)
+func (c *collection) add(t object) {
+	c.before = c.objects
+	c.objects = append(slices.Clone(c.objects), t)
 }
 
-// ofThing answers a request about the thing of an id.
-func (c *collection) ofThing(method, id string, t thing) answer {
+// ofObject answers a request about the object of an id.
+func (c *collection) ofObject(method, id string, t object) answer {
 	at := c.find(id)
 	switch {
 	case method == http.MethodPut && at < 0:
@@ -167,8 +167,8 @@ func (c *collection) ofThing(method, id string, t thing) answer {
 	case at < 0:
 		return refusal(http.StatusNotFound, id+" not found")
 	case method == http.MethodDelete:
-		c.before = c.things
-		c.things = slices.Delete(slices.Clone(c.things), at, at+1)
+		c.before = c.objects
+		c.objects = slices.Delete(slices.Clone(c.objects), at, at+1)
 		return answer{status: http.StatusNoContent}
 	case method == http.MethodPut:
 		c.replace(at, t)
@@ -177,19 +177,19 @@ func (c *collection) ofThing(method, id string, t thing) answer {
 	case method != http.MethodGet:
 		return refusal(http.StatusMethodNotAllowed, method)
 	}
-	return c.answer(http.StatusOK, c.things[at])
+	return c.answer(http.StatusOK, c.objects[at])
 }
 
-// patch sets fields of a thing.
-func (c *collection) patch(at int, fields thing) {
-	t := maps.Clone(c.things[at])
+// patch sets fields of an object.
+func (c *collection) patch(at int, fields object) {
+	t := maps.Clone(c.objects[at])
 	maps.Copy(t, fields)
 	c.replace(at, t)
 }
 
-// replace sets all fields of a thing except its id.
-func (c *collection) replace(at int, t thing) {
-	t[c.idField()] = c.things[at][c.idField()]
-	c.things = slices.Clone(c.things)
-	c.things[at] = t
+// replace sets all fields of an object except its id.
+func (c *collection) replace(at int, t object) {
+	t[c.idField()] = c.objects[at][c.idField()]
+	c.objects = slices.Clone(c.objects)
+	c.objects[at] = t
 }

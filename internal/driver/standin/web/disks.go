@@ -12,15 +12,14 @@ import (
 	"github.com/csisim/csisim/internal/driver/standin/disk"
 )
 
-// attached is the disk of a thing, and the links to it on the nodes that see it, by the name of the
-// node.
+// attached is the disk of an object, with the links to it by the names of the nodes that see it.
 type attached struct {
 	*disk.Disk
 	size  int64
 	links map[string]string
 }
 
-// syncDisks makes the disks of a collection agree with its things.
+// syncDisks makes the disks of a collection agree with its objects.
 func (s *Service) syncDisks(c *collection) error {
 	if c.Disk == nil {
 		return nil
@@ -34,7 +33,7 @@ func (s *Service) syncDisks(c *collection) error {
 		}
 		delete(c.disks, id)
 	}
-	for _, t := range c.things {
+	for _, t := range c.objects {
 		if err := s.syncDisk(c, t); err != nil {
 			return fmt.Errorf("disk of %s: %w", c.id(t), err)
 		}
@@ -42,8 +41,8 @@ func (s *Service) syncDisks(c *collection) error {
 	return nil
 }
 
-// syncDisk makes the disk of a thing as large as it should be, and shows it to its nodes.
-func (s *Service) syncDisk(c *collection, t thing) error {
+// syncDisk makes the disk of an object as large as it should be, and shows it to its nodes.
+func (s *Service) syncDisk(c *collection, t object) error {
 	n := names{object: t}
 	value, err := c.compiled.size.value(n)
 	if err != nil {
@@ -85,8 +84,8 @@ func (s *Service) syncDisk(c *collection, t thing) error {
 	return s.show(d, s.machines(list), link)
 }
 
-// makeDisk creates the disk of a thing, with the content of another one if the declaration says so.
-func (s *Service) makeDisk(c *collection, t thing, size int64) (*attached, error) {
+// makeDisk creates the disk of an object. The declaration may name another disk as its content.
+func (s *Service) makeDisk(c *collection, t object, size int64) (*attached, error) {
 	var content *disk.Disk
 	if c.compiled.from != nil {
 		from, err := c.compiled.from.value(names{object: t})

@@ -22,7 +22,7 @@ type expression struct {
 
 // names are the values that expressions refer to. All are decoded JSON with whole numbers as int64.
 type names struct {
-	object, made, body thing
+	object, made, body object
 	objects            []any
 	query, node        map[string]any
 	collections        map[string]any
@@ -88,9 +88,9 @@ func (x *expression) holds(n names) (bool, error) {
 }
 
 // fields evaluates the expression to an object; empty without an expression.
-func (x *expression) fields(n names) (thing, error) {
+func (x *expression) fields(n names) (object, error) {
 	if x == nil {
-		return thing{}, nil
+		return object{}, nil
 	}
 	value, err := x.value(n)
 	if err != nil {

@@ -103,7 +103,7 @@ func (o Options) checkRoute(r Route) error {
 	case r.Of != "" && !o.declares(r.Of):
 		return fmt.Errorf("path %q is of collection %q, which is not declared", r.Path, r.Of)
 	case r.Into != "" && !o.declares(r.Into):
-		return fmt.Errorf("path %q puts things into collection %q, which is not declared", r.Path, r.Into)
+		return fmt.Errorf("path %q puts objects into collection %q, which is not declared", r.Path, r.Into)
 	case (r.Into == "") != (r.New == ""):
 		return fmt.Errorf("path %q needs both into and new, or none of them", r.Path)
 	case r.Of != "" && !strings.Contains(r.Path, "*"):

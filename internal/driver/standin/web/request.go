@@ -13,13 +13,13 @@ import (
 type request struct {
 	method, path string
 	query        url.Values
-	body         thing // empty without a body
-	malformed    error // of the body
+	body         object // empty without a body
+	malformed    error  // of the body
 	node         map[string]any
 }
 
 func (e *endpoint) read(r *http.Request) (request, error) {
-	q := request{method: r.Method, path: r.URL.Path, query: r.URL.Query(), body: thing{}, node: e.declared()}
+	q := request{method: r.Method, path: r.URL.Path, query: r.URL.Query(), body: object{}, node: e.declared()}
 	text, err := io.ReadAll(r.Body)
 	if err != nil {
 		return q, err
@@ -37,7 +37,7 @@ func (e *endpoint) read(r *http.Request) (request, error) {
 func (q request) operation() string { return q.method + " " + q.path }
 
 // names are the values for the expressions of a route.
-func (q request) names(object thing) names {
+func (q request) names(object object) names {
 	query := map[string]any{}
 	for name := range q.query {
 		query[name] = q.query.Get(name)
@@ -49,7 +49,7 @@ func (q request) names(object thing) names {
 type place struct {
 	route      string
 	collection *collection    // nil for none
-	id         string         // of a thing; empty for the list
+	id         string         // of an object; empty for the list
 	declared   *compiledRoute // nil for none
 }
 
@@ -93,9 +93,9 @@ func (r Route) idIn(of string) string {
 	return ""
 }
 
-// objectOf returns the thing to which a route refers, with its collection and its place in it. The
-// place is negative without such a thing.
-func (s *Service) objectOf(at place) (*collection, thing, int) {
+// objectOf returns the object to which a route refers, with its collection and its place in it. The
+// place is negative without such an object.
+func (s *Service) objectOf(at place) (*collection, object, int) {
 	c := s.collection(at.declared.Of)
 	if c == nil {
 		return nil, nil, -1
@@ -104,7 +104,7 @@ func (s *Service) objectOf(at place) (*collection, thing, int) {
 	if i < 0 {
 		return c, nil, i
 	}
-	return c, c.things[i], i
+	return c, c.objects[i], i
 }
 
 func (s *Service) collection(path string) *collection {

@@ -111,7 +111,7 @@ func (s *Service) carryOut(at place, q request, stale bool) answer {
 	if at.id == "" {
 		a = c.create(q.body)
 	} else {
-		a = c.ofThing(q.method, at.id, q.body)
+		a = c.ofObject(q.method, at.id, q.body)
 	}
 	if err := s.syncDisks(c); err != nil {
 		return failure(err)
@@ -133,7 +133,7 @@ func (s *Service) ofRoute(at place, q request) answer {
 			return failure(err)
 		}
 		of.patch(i, fields)
-		n.object = of.things[i]
+		n.object = of.objects[i]
 		if err := s.syncDisks(of); err != nil {
 			return failure(err)
 		}
@@ -145,21 +145,21 @@ func (s *Service) ofRoute(at place, q request) answer {
 		}
 		n.made = made
 	}
-	n.collections = s.things()
+	n.collections = s.objects()
 	return r.answerTo(n)
 }
 
-// things are the things of all collections, by their paths.
-func (s *Service) things() map[string]any {
+// objects are the objects of all collections, by their paths.
+func (s *Service) objects() map[string]any {
 	all := map[string]any{}
 	for _, c := range s.collections {
-		all[c.Path] = c.objects()
+		all[c.Path] = c.values()
 	}
 	return all
 }
 
-// makeNew makes the new thing of a route.
-func (s *Service) makeNew(r *compiledRoute, n names) (thing, *answer) {
+// makeNew makes the new object of a route.
+func (s *Service) makeNew(r *compiledRoute, n names) (object, *answer) {
 	fields, err := r.made.fields(n)
 	if err != nil {
 		a := failure(err)
