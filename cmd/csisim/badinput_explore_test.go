@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// searched runs csisim explore in a place, with the built command.
+// searched runs the built command csisim explore in a place.
 func searched(t *testing.T, p *place, args ...string) clitest.Outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

@@ -26,7 +26,7 @@ type badInput struct {
 	scenario     string            // from line 3 on; lines 1 and 2 are apiVersion and kind
 	files        map[string]string // beside the scenario
 	flags        string
-	mount        string // shell command that prepares the work directory w; takes root
+	mount        string // shell command that prepares the work directory w; requires root
 	unprivileged bool   // runs as a user without rights
 	barred       bool   // runs as a user without the right to create namespaces
 	filtered     bool   // runs as root, with the default seccomp filter of containers

@@ -21,7 +21,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// usualBudget is the default limit of faults per run of a search.
+// usualBudget is the default limit of faults in each run of a search.
 const usualBudget = 3
 
 // depth bounds the search of a check, either by time or by runs per scenario. The zero value

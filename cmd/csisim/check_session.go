@@ -158,7 +158,7 @@ func (c *checking) options(subject check.Subject) check.RunOptions {
 	}
 }
 
-// notAsked turns an error of the driver's queries into the failure of the command.
+// notAsked converts an error from querying the driver into the failure of the command.
 func notAsked(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return wasInterrupted(ctx)
@@ -276,7 +276,7 @@ func (c *checking) timeline(trials []*check.Trial) *trace.Timeline {
 	return trace.NewTimeline(c.env.stdout, trace.TimelineOptions{Color: c.terminal.Color, Width: c.terminal.Width})
 }
 
-// end writes the reports, after an interrupt for the trials that have ended.
+// end writes the reports. After an interrupt they contain only the trials that have ended.
 func (c *checking) end(ctx context.Context, card *check.Card, err error) error {
 	defer endsSoon(ctx, c.env, nil, c.release)() // only reports are left to write
 	if ctx.Err() != nil {
@@ -350,7 +350,7 @@ func (c *checking) runs(card *check.Card) []report.Run {
 	return runs
 }
 
-// knownOf names the findings of a trial if all of them are known; "" for any other trial.
+// knownOf names the findings of a trial if all of them are known. Otherwise it returns "".
 func knownOf(found []check.Finding, o check.Outcome) string {
 	if !o.Failed() || !check.OnlyKnown(found, o.Trial) {
 		return ""

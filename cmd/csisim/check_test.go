@@ -359,7 +359,7 @@ func TestFeaturesThatADriverLacksAreNoTrials(t *testing.T) {
 	assert.Equal(t, 0, p.checks(t, "--only contradicted/ControllerPublishVolume --allow-untried", "--no-attach").Code)
 }
 
-// If nodes cannot have mounts, some faults of the driver stay hidden, and the card gives the
+// Without mounts on the nodes, some defects of the driver stay hidden, and the card gives the
 // reason.
 func TestTheCardSaysWhyNodesCannotHaveMounts(t *testing.T) {
 	clitest.NeedsRoot(t)

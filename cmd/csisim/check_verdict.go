@@ -14,8 +14,8 @@ import (
 // anyTrial is the value of --allow-untried without a pattern.
 const anyTrial = "*"
 
-// codeOfCard returns the exit code of a check: 1 if a trial failed, otherwise the code of the
-// trials that could not run, otherwise 3 if a required trial was not tried.
+// codeOfCard returns the exit code of a check. It is 1 if a trial failed. Otherwise it is the code
+// of the trials that could not run, or 3 if a required trial was not tried.
 func (f *checkFlags) codeOfCard(card *check.Card) int {
 	code := exitPassed
 	found := card.Findings()

@@ -52,7 +52,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, like with this flag of csi-provisioner")
 }
 
-// The modes that can be tried.
+// The access modes and volume modes that can be tried.
 var (
 	volumeModes = []string{"Filesystem", "Block"}
 	accessModes = []string{"ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"}

@@ -85,7 +85,7 @@ func cleanOn(ctx context.Context, env environment, f onFlags, dir string) error 
 	return err
 }
 
-// cleanBefore removes the leftovers of earlier runs. A failure to do so does not stop the run.
+// cleanBefore removes the leftovers of earlier runs. If this fails, the run continues.
 func cleanBefore(env environment, dir string) {
 	removed, err := workdir.Clean(dir)
 	if len(removed.Runs) > 0 {

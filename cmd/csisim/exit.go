@@ -77,8 +77,8 @@ func failureOf(err error, command *cobra.Command) failure {
 	return full
 }
 
-// interruptible ends this process when ctx ends, until the returned function is called. It is for
-// long operations that ignore ctx and leave nothing behind.
+// interruptible ends this process when ctx ends, until the returned function is called. Long
+// operations use it if they ignore ctx and leave nothing behind.
 func interruptible(ctx context.Context) (end func() bool) {
 	return context.AfterFunc(ctx, func() { os.Exit(namespaces.InterruptedCode(ctx)) })
 }

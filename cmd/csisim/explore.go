@@ -34,7 +34,7 @@ type exploreFlags struct {
 	corpus     string
 	shard      string
 	merge      string
-	index      int // of the shard, and the number of shards
+	index      int // index of this shard, and the number of all shards
 	shards     int
 	job        int
 	image      string

@@ -24,7 +24,7 @@ func (x *exploring) indexed(s *scenario.Scenario, found *explore.Search, replays
 			file = filepath.Base(pages[i])
 		}
 		heading := strings.ToLower(headings[f.Blame])
-		// An explained hazard, or an expectation that depends on the order.
+		// The finding is an explained hazard, or an expectation that depends on the order.
 		state := index.Known
 		if f.Fails() {
 			state = index.Failed

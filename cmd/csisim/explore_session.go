@@ -66,7 +66,7 @@ func (x *exploring) show(name string, at *explore.Search) {
 func rate(s *explore.Search) float64 { return float64(s.Runs) / max(s.Elapsed.Seconds(), 0.001) }
 
 // reachedBy renders the progress of a search: the number of abstract states that it has reached,
-// and the share of the calm run's possible faults that have happened.
+// and how many of the faults that are possible in the calm run have happened.
 func reachedBy(at *explore.Search) string {
 	if at.Possible == 0 {
 		return plural.Of(at.States, "state")
@@ -90,7 +90,7 @@ func foundBy(at *explore.Search) string {
 	return text
 }
 
-// after returns how many runs a corpus contained before.
+// after renders the number of runs that the corpus already contained; "" for none.
 func after(found *explore.Search) string {
 	if found.Before() == 0 {
 		return ""

@@ -75,7 +75,7 @@ func TestAFindingOfASearchIsReplayed(t *testing.T) {
 }
 
 // Given a scenario that expects exactly one call, when a response is lost and the call is repeated,
-// then that is no finding.
+// then the search reports no finding.
 func TestATooExactExpectationIsNoFinding(t *testing.T) {
 	dir, file := exploredIn(t, "")
 	text, err := os.ReadFile(file)

@@ -81,8 +81,8 @@ func reflowed(text string) string {
 	return strings.Join(all, "\n\n")
 }
 
-// continued breaks a command before its options, in the syntax of a shell. Rows are within the
-// width if possible. Rows after the first are indented.
+// continued breaks a command before its options, in the syntax of a shell. Rows fit into the width
+// if possible. Rows after the first are indented.
 func continued(command string) string {
 	const end, indent = ` \`, "    "
 	var rows []string

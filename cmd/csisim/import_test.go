@@ -84,7 +84,7 @@ func TestBadInputOfImport(t *testing.T) {
 	}
 }
 
-// Given a trace, explain exits with 0 if nothing is stuck, with 1 if something is stuck, and with 2
+// explain exits with 0 if nothing in the trace is stuck, with 1 if something is stuck, and with 2
 // if the file is not a trace.
 func TestExitCodesOfExplain(t *testing.T) {
 	dir := t.TempDir()

@@ -20,8 +20,8 @@ var (
 	largePods  = flag.Int("pods", 2000, "pods of the runs that are interrupted")
 )
 
-// soon is much longer than the handling of an interrupt. It is much shorter than the rest of the
-// interrupted run, and than a write without a reader.
+// soon is much longer than the handling of an interrupt. The rest of the interrupted run, or a
+// write without a reader, would take much longer.
 const soon = 20 * time.Second
 
 // An interrupt ends a run at any stage: while it reads a large file, while nodes or pods start, and
@@ -43,7 +43,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 			p := newPlace(t, bin)
 			pipe := filepath.Join(p.Dir, "trace.jsonl")
 			require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-			reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // it does not wait for a writer
+			reader, err := os.OpenFile(pipe, os.O_RDWR, 0) // O_RDWR does not wait for a writer
 			require.NoError(t, err)
 			t.Cleanup(func() { reader.Close() })
 			lines := bufio.NewScanner(reader)
@@ -51,7 +51,7 @@ func TestAnInterruptEndsALargeRun(t *testing.T) {
 
 			r := clitest.StartCommand(t, p.Place, p.Command("run", "--trace", pipe, largeScenario(t, *largeNodes, *largePods)), func() bool { return true })
 			if test.lines == 0 {
-				time.Sleep(100 * time.Millisecond) // reading may not have begun, and takes longer
+				time.Sleep(100 * time.Millisecond) // csisim may not read yet; reading takes longer
 			}
 			for range test.lines {
 				require.True(t, lines.Scan(), lines.Err())

@@ -24,8 +24,8 @@ func isolationFlag(flags *pflag.FlagSet, isolation *string) {
 		"isolation of nodes: `MODE` is auto (namespaces if drivers are programs; exit code 3 if the machine has none), namespace (always) or none (directories; nothing can be mounted safely)")
 }
 
-// rootless is the isolation in which root's programs run like those of an ordinary user. In its
-// namespaces it is sim.Namespace, as for any ordinary user.
+// rootless is the isolation in which root's programs run like those of an ordinary user. Inside
+// these namespaces the isolation is sim.Namespace, as for any ordinary user.
 const rootless = "rootless"
 
 // rootlessFlag adds the flag of all commands that start driver programs.

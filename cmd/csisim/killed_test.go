@@ -16,7 +16,7 @@ import (
 )
 
 // After a kill -9 in the middle of a run with real mounts, loop devices and the worst drivers, the
-// next command removes all remains. The host is then in its former state.
+// next command removes everything that the run has left, and the host is in its former state again.
 func TestAfterAKilledRunTheHostIsAsBefore(t *testing.T) {
 	bin := clitest.Build(t)
 	for _, way := range []string{

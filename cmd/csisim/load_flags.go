@@ -139,7 +139,7 @@ func (f *loadFlags) plan() (load.Plan, error) {
 	return plan.Share(index, shards), nil
 }
 
-// comparedRuns is the number of runs of two builds in a comparison of a dozen calls.
+// comparedRuns is the number of runs of each build that suffices to compare a dozen calls.
 const comparedRuns = 6
 
 // other returns the other build of the comparison; nil without --against. All other flags apply to

@@ -9,7 +9,7 @@ import (
 )
 
 // Given a burst of volumes, when it is run by the virtual and by the real clock, then pods start
-// and volumes disappear after about the same time of the cluster.
+// and volumes disappear after about the same cluster time.
 func TestTheVirtualClockAgreesWithTheRealOne(t *testing.T) {
 	if !clitest.Nightly() {
 		t.Skip("it takes five minutes of the real clock: make nightly-live")

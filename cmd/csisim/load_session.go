@@ -28,10 +28,10 @@ type loading struct {
 	terminal report.Terminal
 	progress *progress
 	baseline *load.Result
-	notes    []string // on the course of the load
+	notes    []string // about the way in which the load ran
 }
 
-// reserved creates the files of the reports before it plays.
+// reserved creates the files of the reports, and then calls play.
 func (l *loading) reserved(play func() error) error {
 	f := l.flags
 	release, err := outputFiles{"json": f.json, "junit": f.junit, "summary": f.summary, "report": f.report}.reserve()

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// A run allocates much memory and keeps little of it, and most runs end within milliseconds. Rare
-// garbage collections are therefore worth the memory: see package gogc. GOMEMLIMIT overrides the
+// A run allocates much memory and keeps little of it, and most runs end within milliseconds. It is
+// therefore worth the memory to collect garbage rarely: see package gogc. GOMEMLIMIT overrides the
 // limit.
 const (
 	smallestMemory = 976 << 20 // leaves room below 1 GiB for memory outside the heap

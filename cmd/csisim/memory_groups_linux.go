@@ -30,7 +30,8 @@ func (c controlGroups) memory(root fs.FS) int64 {
 	if !ok || !mounted {
 		return limit
 	}
-	// The mount of a container may begin at its own group, or at a group with another name inside.
+	// In a container, the top of the mount may be the process's own group, or a group that has
+	// another name inside the container.
 	below, ok := strings.CutPrefix(group, strings.TrimSuffix(top, "/"))
 	if !ok {
 		below = "/"

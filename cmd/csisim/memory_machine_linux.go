@@ -20,8 +20,7 @@ func memoryIn(root fs.FS) int64 {
 	return limit
 }
 
-// totalMemory returns the machine's memory; the largest number if the kernel does not report the
-// memory.
+// totalMemory returns the machine's memory, or the largest number if the kernel does not report it.
 func totalMemory(root fs.FS) int64 {
 	for line := range linesOf(root, "proc/meminfo") {
 		var kilobytes int64

@@ -23,7 +23,7 @@ import (
 
 // bedSidecars forwards the calls of the sidecars to the test bed's controller plugin. Each call
 // goes to the socket of the calling sidecar at the proxy in the driver's pod. Until the pod exists,
-// the answer comes from the description of the driver.
+// the description of the driver determines the answer.
 type bedSidecars struct {
 	*bed
 	described *mock.Controller

@@ -31,8 +31,8 @@ import (
 )
 
 // bed is a cluster for --on PATH without a container engine: the simulation by the real clock
-// behind its API. As on a real cluster, the pods of drivers run csisim's own programs, the proxy
-// and the mock. The sidecars are simulated; sidecarsOf makes them call through the proxy.
+// behind its API. As on a real cluster, the pods of drivers run the proxy and the mock, which are
+// programs of csisim. The sidecars are simulated; sidecarsOf makes them call through the proxy.
 type bed struct {
 	*sim.Simulation
 	t          *testing.T
@@ -83,8 +83,8 @@ func newBed(t *testing.T) *bed {
 // ports counts the ports that freePort has tried.
 var ports atomic.Int32
 
-// freePort returns a port that it never returns again, because a program listens there later. It is
-// below the ports that the system assigns to connections and to listeners of port 0.
+// freePort returns each port only once, because a program listens on the port later. It is below
+// the ports that the system assigns to connections and to listeners of port 0.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 100 {

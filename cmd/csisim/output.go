@@ -64,7 +64,7 @@ func canWrite(name string) (isNew bool, err error) {
 	return errors.Is(err, os.ErrNotExist), file.Close()
 }
 
-// reason returns an error without the operation and the path, which the caller prints itself.
+// reason strips the operation and the path from an error, because the caller prints them itself.
 func reason(err error) error {
 	var path *os.PathError
 	if errors.As(err, &path) {

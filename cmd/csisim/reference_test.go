@@ -27,7 +27,7 @@ type reference struct{ strings.Builder }
 
 func (p *reference) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
 
-// hold compares a page with its file or, with the update flag, rewrites the file.
+// hold compares a page with its file. With the update flag it rewrites the file instead.
 func (p *reference) hold(t *testing.T, name string) {
 	t.Helper()
 	file := filepath.Join("../../docs/reference", name)

@@ -155,8 +155,7 @@ func (r *replayed) into(o *scenario.RunOptions) {
 	o.Strategy, o.FaultSpace = func() kernel.Strategy { return r.strategy }, r.space
 }
 
-// misses reports whether a run made other choices than those of the finding and does not show the
-// finding.
+// misses reports whether a run deviated from the finding's choices and does not show the finding.
 func (r *replayed) misses(run report.Run) bool {
 	return run.Err == nil && r.strategy.Unfit() != "" && !r.isShownBy(run)
 }

@@ -36,7 +36,7 @@ type runFlags struct {
 	onFlags
 }
 
-// usualPatience is the default wall time that virtual time waits for a driver.
+// usualPatience is the default wall time for which virtual time stops to wait for a driver.
 const usualPatience = 2 * time.Second
 
 func newRun(env environment) *cobra.Command {

@@ -55,8 +55,8 @@ func (s *session) reported(ctx context.Context, e *ended) {
 	s.finished(ctx, e.run)
 }
 
-// sharesDriver reports whether scenarios use running drivers. The volumes of one scenario then
-// appear in the others.
+// sharesDriver reports whether scenarios use running drivers. Each scenario then sees the volumes
+// of the others.
 func sharesDriver(scenarios []*scenario.Scenario) bool {
 	for _, s := range scenarios {
 		for _, d := range s.Drivers {

@@ -50,7 +50,7 @@ func newSession(env environment, f runFlags, scenarios []*scenario.Scenario) *se
 	}
 }
 
-// runAll runs scenarios, as many at once as the flags say.
+// runAll runs scenarios, up to the number of parallel runs that the flags allow.
 func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 	if s.flags.parallel > 1 && (s.world != nil || !sharesDriver(scenarios)) {
 		s.runParallel(ctx, scenarios)
@@ -64,7 +64,7 @@ func (s *session) runAll(ctx context.Context, scenarios []*scenario.Scenario) {
 		s.printer.Started(next.Name)
 		run := s.attempt(ctx, next, s.env.stdout, s.printer.Progress)
 		if s.replayed != nil && s.replayed.misses(run) {
-			s.runs = append(s.runs, run) // another run than the finding's is ignored
+			s.runs = append(s.runs, run) // this run deviated from the finding
 			continue
 		}
 		s.finished(ctx, run)
@@ -111,7 +111,7 @@ func (s *session) attempt(ctx context.Context, sc *scenario.Scenario, out io.Wri
 		options.DriverLogs = keptLogs(s.flags.workDir, sc)
 	}
 	run.Result, err = scenario.Run(ctx, sc, options)
-	// Otherwise the programs of other runs are still alive.
+	// During parallel runs, the programs of other runs are still alive.
 	if sc.HasPrograms() && s.flags.parallel <= 1 {
 		err = errors.Join(err, killOrphans())
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 )
 
-// traceFiles maps scenarios to their trace files: the wanted file itself for a single scenario,
-// otherwise a file per scenario, in the wanted directory or with the scenario's name before the
-// wanted one. The map is empty if wanted is empty.
+// traceFiles maps scenarios to their trace files. A single scenario gets the file wanted. Several
+// scenarios get one file each, in the directory wanted or with the scenario's name as a prefix of
+// wanted. The map is empty if wanted is empty.
 func traceFiles(wanted, extension string, scenarios []*scenario.Scenario) map[string]string {
 	files := map[string]string{}
 	if wanted == "" {

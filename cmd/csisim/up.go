@@ -89,8 +89,8 @@ func ofLive(err error) error {
 	return err
 }
 
-// reportEnd prints the notes and failures of a finished cluster, and returns the reason for its end
-// unless a user stopped it.
+// reportEnd prints the notes and failures of a finished cluster. It returns the reason for the end,
+// unless a user stopped the cluster.
 func reportEnd(ctx context.Context, env environment, result *scenario.Result, err error) error {
 	if result != nil && len(result.Notes) > 0 {
 		fmt.Fprintln(env.stdout, strings.Join(result.Notes, "\n"))

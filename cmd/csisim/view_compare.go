@@ -50,7 +50,7 @@ func places(lines []trace.Line) []int {
 	return calls
 }
 
-// shownAround is the number of rows that are shown before, and after, a difference.
+// shownAround is the number of rows that are shown on each side of a difference.
 const shownAround = 100
 
 func differenceOf(d diff.Difference) *view.Difference {
@@ -62,7 +62,7 @@ func differenceOf(d diff.Difference) *view.Difference {
 	return shown
 }
 
-// sentenceOf counts the levels on which traces differ.
+// sentenceOf returns a sentence with the number of levels on which the traces differ.
 func sentenceOf(c *view.Comparison) string {
 	differ := 0
 	for _, l := range c.Levels {

@@ -56,9 +56,9 @@ func (v *reader) columns(w http.ResponseWriter, _ *http.Request) {
 	out.end(v.report())
 }
 
-// search sends the rows of events that contain a text as soon as it finds them. They are varints of
-// the differences between successive rows. The last part has the error, if the search ended early.
-// The search ends when the browser disconnects.
+// search sends the rows of events that contain a text as soon as it finds them. The row numbers are
+// sent as varints, each as the difference from the previous row. The last part has the error, if
+// the search ended early. The search ends when the browser disconnects.
 func (v *reader) search(w http.ResponseWriter, r *http.Request) {
 	text := r.URL.Query().Get("q")
 	if text == "" {
@@ -94,7 +94,7 @@ func (v *reader) report() view.Report {
 	return r
 }
 
-// said sends the details of the events in a chunk.
+// said sends the details of the events of one chunk.
 func (v *reader) said(w http.ResponseWriter, r *http.Request) {
 	chunk, err := strconv.Atoi(r.URL.Query().Get("chunk"))
 	if err != nil {

@@ -30,7 +30,7 @@ func (c *Controller) ControllerGetCapabilities(context.Context, *csi.ControllerG
 	}}}, nil
 }
 
-// CreateVolume creates the directory of a volume, which has the volume's name.
+// CreateVolume creates a directory with the name of the volume.
 func (c *Controller) CreateVolume(_ context.Context, r *csi.CreateVolumeRequest) (*csi.CreateVolumeResponse, error) {
 	switch {
 	case r.GetName() == "" || strings.Contains(r.GetName(), "/"):

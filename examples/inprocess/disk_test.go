@@ -15,8 +15,8 @@ import (
 
 const root = "/var/lib/disk"
 
-// cluster runs the driver as Go servers in this process. They mount nothing on the host and need no
-// socket.
+// cluster runs the driver as Go servers in this process. The servers mount nothing on the host and
+// need no socket.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	control := machine.NewMemory("controller")
 	c := sim.New(t, append(options, sim.WithServers(disk.Name, sim.Servers{

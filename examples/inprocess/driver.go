@@ -1,5 +1,5 @@
-// Package disk is a small CSI driver. A volume is a directory below a root that all nodes share,
-// and pods get it as a bind mount.
+// Package disk is a small CSI driver. A volume is a directory below a root that all nodes share.
+// Pods get the directory as a bind mount.
 package disk
 
 import (
@@ -13,7 +13,7 @@ import (
 const Name = "disk.example.com"
 
 // Files are the file operations that the driver needs from its machine. Host implements them on the
-// real machine, and a test has its own.
+// real machine, and tests have their own implementation.
 type Files interface {
 	MkdirAll(path string, mode fs.FileMode) error
 	Remove(path string) error

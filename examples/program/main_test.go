@@ -17,7 +17,7 @@ import (
 // plugin is the driver's program.
 var plugin string
 
-// TestMain enters namespaces, in which tests may mount, and builds the program.
+// TestMain enters namespaces in which tests may mount, and builds the program.
 func TestMain(m *testing.M) {
 	namespaces.Enter()
 	os.Exit(run(m))
@@ -37,8 +37,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// cluster runs the driver as programs: one for each node and one for the controller. Each has its
-// own view of the machine, as in containers.
+// cluster runs the driver as programs: one for each node and one for the controller. Each program
+// has its own view of the machine, as in containers.
 func cluster(t *testing.T, options ...sim.Option) *sim.Cluster {
 	t.Helper()
 	if !namespaces.Entered() {

@@ -11,7 +11,7 @@ import (
 )
 
 // lastRelease is the path of the last release's program, from DISK_LAST_RELEASE. CI can extract it
-// from a container image. If it is not set, the tests only restart the same program.
+// from a container image. If the variable is not set, the tests only restart the same program.
 func lastRelease() string { return cmp.Or(os.Getenv("DISK_LAST_RELEASE"), plugin) }
 
 func started(program string) []string {
@@ -19,7 +19,7 @@ func started(program string) []string {
 }
 
 // Given a pod with a volume of the last release, when the driver is upgraded, then the pod ends and
-// its volume is deleted. It starts again after a rollback.
+// its volume is deleted. After a rollback, the pod starts again.
 func TestAVolumeOutlivesAnUpgradeAndARollback(t *testing.T) {
 	if !namespaces.Entered() {
 		t.Skip("this machine permits no namespaces, and the driver mounts")

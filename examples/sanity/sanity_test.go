@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/sim/namespaces"
 )
 
-// TestMain enters namespaces, in which tests may mount.
+// TestMain enters namespaces in which tests may mount.
 func TestMain(m *testing.M) {
 	namespaces.Enter()
 	os.Exit(m.Run())

@@ -9,8 +9,8 @@ import (
 	"k8s.io/kubectl/pkg/describe"
 )
 
-// kubectl describe, built from kubectl's code of the cluster's version, describes kinds that older
-// versions of it cannot find.
+// kubectl describe is built from kubectl's code of the cluster's version. It describes kinds that
+// older versions of kubectl cannot find.
 func TestKubectlDescribesClassesOfAttributes(t *testing.T) {
 	c := cluster(t)
 	c.Apply("{apiVersion: storage.k8s.io/v1, kind: VolumeAttributesClass, metadata: {name: gold}, driverName: " + driver + ", parameters: {iops: \"900\"}}")

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// adapter changes properties of the mock for which it has no setting: its node id, which is always
+// adapter changes two properties for which the mock has no setting: its node id, which is always
 // the driver's name, and its staging, which it always offers.
 type adapter struct {
 	name         string
@@ -61,7 +61,7 @@ func (a adapter) reply(reply any) {
 }
 
 // inward converts a node id to the mock's id. The ids of other nodes stay unchanged, and the mock
-// refuses them. It also refuses its own id under another name.
+// refuses them. The mock also refuses its own original id if it has another id now.
 func (a adapter) inward(id string) string {
 	switch {
 	case a.nodeID == "":

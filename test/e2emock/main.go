@@ -1,5 +1,6 @@
 // Command e2emock serves the CSI mock driver of Kubernetes' own end-to-end tests on a unix socket.
-// There it is part of the test program, behind a proxy pod. Here it is a normal driver process.
+// In these tests, the driver is part of the test program and is reached through a proxy pod. Here
+// it is a normal driver process.
 package main
 
 import (

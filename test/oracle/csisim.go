@@ -45,7 +45,7 @@ func (a apiKind) groupVersion() schema.GroupVersion {
 	return a.form.GroupVersion
 }
 
-// accept converts an object from the served form to the stored one; present converts it back.
+// accept converts an object from the served form to the stored form. present converts it back.
 func (a apiKind) accept(obj store.Object) store.Object {
 	if a.form == nil {
 		return obj
@@ -67,8 +67,8 @@ func (a apiKind) dryRun() []store.WriteOption {
 	return []store.WriteOption{store.DryRun(), store.Checked(a.form.Check)}
 }
 
-// created returns csisim's result for a new object. A check of other objects cannot pass here, so
-// the outcome then has no object.
+// created returns csisim's result for a new object. A check that depends on other objects cannot
+// pass here, so the outcome of such a check has no object.
 func created(s *store.Store, a apiKind, obj store.Object) (o outcome) {
 	made, err := s.CreateObject(a.Resource, a.accept(obj), a.dryRun()...)
 	switch {

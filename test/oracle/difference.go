@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// difference is a result of one side that the other one lacks.
+// difference is a result that only one side has.
 type difference struct{ kind, side, what string }
 
 var numbersInPath = regexp.MustCompile(`\[[^]]*\]`)

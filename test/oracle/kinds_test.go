@@ -11,8 +11,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Each kind of Kubernetes is compared. Others are stored without checks, with a reason given here
-// and in docs/reference/api.md.
+// Each kind of Kubernetes is either compared, or stored without checks for a reason that is given
+// here and in docs/reference/api.md.
 func TestEveryKindIsComparedOrKept(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/api.md")
 	require.NoError(t, err)

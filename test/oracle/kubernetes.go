@@ -1,4 +1,4 @@
-// Package oracle compares csisim's treatment of objects to that of Kubernetes' own code: their
+// Package oracle compares csisim's treatment of objects with that of Kubernetes' own code:
 // mistakes, defaults, permitted changes, warnings, columns and field selectors.
 package oracle
 
@@ -109,8 +109,8 @@ func create(obj runtime.Object) outcome {
 	})
 }
 
-// update returns Kubernetes' result for a change of an object; with the strategy of the status, for
-// a change of its status.
+// update returns Kubernetes' result for a change of an object. With the strategy of the status, it
+// returns the result for a change of the status.
 func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
 	was, err := internalOf(old)
 	if err != nil {
@@ -134,7 +134,7 @@ func update(strategy rest.RESTUpdateStrategy, obj, old runtime.Object) outcome {
 	})
 }
 
-// write runs the checks before internal, which was converted from obj, is written.
+// write runs the checks that precede the write of internal. internal was converted from obj.
 func write(obj runtime.Object, m metav1.Object, internal runtime.Object, verb string, before func(context.Context) error) (o outcome) {
 	defer func() {
 		if recover() != nil {

@@ -95,13 +95,13 @@ func (g generator) mutate(v reflect.Value, depth int) {
 	}
 }
 
-// time returns a time or, often, none. Few times are equal.
+// time returns a time or, in many cases, none. Few times are equal.
 func (g generator) time() time.Time {
 	return []time.Time{{}, store.Epoch, store.Epoch.Add(-time.Hour), store.Epoch.Add(100 * time.Hour)}[g.IntN(4)]
 }
 
-// past returns a time in the past with an age that does not change during a comparison. Rarely it
-// returns none, or a time in the future.
+// past returns a time in the past with an age that does not change during a comparison. In rare
+// cases it returns no time, or a time in the future.
 func (g generator) past() metav1.Time {
 	ages := []time.Duration{150*time.Minute + 20*time.Second, 75*time.Hour + 20*time.Minute, 9000 * time.Hour, -time.Hour}
 	if g.IntN(10) == 0 {

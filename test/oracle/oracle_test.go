@@ -46,7 +46,7 @@ func objects(t *testing.T) (all []store.Object) {
 	}
 }
 
-// search holds the unexplained differences, one for each signature, and the number of comparisons.
+// search counts the comparisons, and holds one unexplained difference for each signature.
 type search struct {
 	reasons        reasons
 	found          map[string]string
@@ -99,15 +99,15 @@ func (s *search) report(t *testing.T) {
 	}
 }
 
-// mixed fails if the generator makes no mistakes, or only mistakes.
+// mixed fails the test if the generator makes almost no mistakes, or almost only mistakes.
 func (s *search) mixed(t *testing.T) {
 	t.Helper()
 	require.Greater(t, s.wrong, s.writes/10)
 	require.Less(t, s.wrong, s.writes*9/10)
 }
 
-// servedAs returns the API of an object, and the name for its differences: the kind and, for
-// another form, the group.
+// servedAs returns the API of an object, and the name under which its differences are listed: the
+// kind and, for another served form, the group.
 func servedAs(t *testing.T, obj store.Object) (a apiKind, name string) {
 	t.Helper()
 	a, err := apiOf(obj)
@@ -159,7 +159,7 @@ func TestUpdate(t *testing.T) {
 	s.report(t)
 }
 
-// existing returns an existing object, half of them with a status; nil if there is none.
+// existing returns an existing object; nil if there is none. Half of these objects have a status.
 func (g generator) existing(cluster *store.Store, a apiKind, obj store.Object) store.Object {
 	if g.IntN(2) == 0 {
 		g.object(obj)

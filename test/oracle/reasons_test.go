@@ -48,7 +48,7 @@ func (all reasons) explain(signature, text string) bool {
 	return false
 }
 
-// A reason for one message of a field does not explain another message.
+// A reason for one message about a field does not explain another message about it.
 func TestReasonsForAMessage(t *testing.T) {
 	all := readReasons(t)
 	const signature = "Endpoints missed subsets[].addresses[].ip FieldValueInvalid"

@@ -40,7 +40,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/storage/volumeattributesclass"
 )
 
-// served is the treatment of the objects of one kind in an API server of Kubernetes.
+// served describes how an API server of Kubernetes treats the objects of one kind.
 type served struct {
 	strategy interface {
 		rest.RESTCreateStrategy
@@ -87,8 +87,7 @@ var kinds = map[string]served{
 	"ClusterRoleBinding":    {clusterrolebinding.Strategy, nil, nil},
 }
 
-// kept are the kinds for which csisim checks only the metadata, because nothing acts on them. Each
-// has its reason.
+// kept maps kinds to the reason why csisim checks only their metadata: nothing acts on these kinds.
 var kept = map[string]string{
 	"PodTemplate":                      "no pods are created",
 	"ReplicationController":            "no pods are created",

@@ -25,8 +25,8 @@ import (
 // cluster.
 var services = newServices()
 
-// addresses is one range of addresses. Its errors for other addresses are those of an API server
-// with several ranges.
+// addresses is one range of addresses. For an address outside the range, it returns the same error
+// as an API server with several ranges.
 type addresses struct{ ipallocator.Interface }
 
 func (a addresses) Allocate(ip net.IP) error {

@@ -2,7 +2,7 @@
 //
 //	cd test/protobuf && go run .
 //
-// The code does not register its messages in the registry of the process. Otherwise a program that
+// The code does not register its messages in the registry of the process. If it did, a program that
 // also contains the project's own package for the same messages could not start.
 package main
 

@@ -20,17 +20,17 @@ import (
 // mockRun carries the mock's options, as JSON, to the process that executes the suite.
 const mockRun = "SANITY_MOCK"
 
-// notRun are the specs that even a mock with all its options skips: csi-snapshotter requests no
-// topology of snapshots, nothing in Kubernetes reads the health of a node's storage, and the suite
-// itself leaves one pending.
+// notRun are the specs that are skipped even for a mock with all options. csi-snapshotter requests
+// no topology of snapshots, nothing in Kubernetes reads the health of a node's storage, and the
+// suite itself marks one spec as pending.
 var notRun = []string{
 	"pagination should detect volumes added between pages and accept tokens when the last volume from a page is deleted",
 	"should return appropriate response", // NodeGetStorageHealth
 	"should succeed when creating a snapshot with accessibility requirements",
 }
 
-// The suite skips specs of capabilities that a driver does not have. With all of them, it runs all
-// specs except notRun.
+// The suite skips specs of capabilities that a driver does not have. For a driver with all
+// capabilities, the suite runs all specs except notRun.
 //
 // conformance: sanity-plugin-capabilities, sanity-probe, sanity-controller-capabilities,
 // sanity-get-capacity, sanity-create-no-name, sanity-create-no-capabilities,
@@ -56,7 +56,7 @@ var notRun = []string{
 func TestMockPassesSanity(t *testing.T) {
 	no := new(bool)
 	everything := mock.Options{
-		Marks:            no, // the suite leaves volume_context out in two places
+		Marks:            no, // the suite omits volume_context in two places
 		ControllerExpand: true, NodeExpand: true, Snapshot: true, ListSnapshots: true, GetSnapshot: true, GroupSnapshot: true, Clone: true,
 		ListVolumes: true, ListVolumesPublishedNodes: true, GetVolume: true, GetCapacity: true, ModifyVolume: true, MutableParameters: []string{"tier"},
 		Stats: true, VolumeHealth: true, Topology: true, MaxVolumesPerNode: 8,

@@ -23,8 +23,8 @@ type run struct {
 	AccessType string
 }
 
-// suiteRun carries the run, as JSON, to the process that executes the suite: the
-// suite can run once per process.
+// suiteRun carries the run, as JSON, to the process that executes the suite, because the suite can
+// run only once per process.
 const suiteRun = "SANITY_RUN"
 
 func TestHostdirPassesSanity(t *testing.T) {

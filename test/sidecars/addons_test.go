@@ -55,7 +55,7 @@ func TestTheSidecarOfCSIAddons(t *testing.T) {
 	c.dayTwo()
 }
 
-// Both are real: csisim provides the driver, the cluster and the kinds.
+// Manager and sidecar are real: csisim provides only the driver, the cluster and the kinds.
 func TestTheProgramsOfCSIAddons(t *testing.T) {
 	images := "quay.io/csiaddons/k8s-controller: " + addonsProgram(t, managerProgram) + ", quay.io/csiaddons/k8s-sidecar: " + addonsProgram(t, sidecarProgram)
 	c := upWithAddons(t, images, "csi-addons-controller-manager, csi-addons-sidecar", "")

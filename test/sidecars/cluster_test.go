@@ -93,7 +93,7 @@ func (c *cluster) controllerSocket() string {
 	return ""
 }
 
-// start starts a sidecar that elects a leader. It ends before the cluster does.
+// start starts a sidecar that elects a leader. The sidecar ends before the cluster does.
 func (c *cluster) start(name string, args ...string) {
 	c.run(name, append(args, "--kubeconfig="+c.kubeconfig(), "--leader-election", "--leader-election-namespace=kube-system")...)
 }

@@ -18,8 +18,8 @@ import (
 
 // Each sidecar runs as the service account of its own project's manifests. A forgotten rule is
 // reported, and the sidecar continues once the rule exists. One rule is missing in the manifests
-// themselves: external-attacher v4.12.0 emits an event when it becomes the leader, without
-// permission.
+// themselves: external-attacher v4.12.0 emits an event when it becomes the leader, and its
+// manifests do not permit this.
 func TestSidecarsHaveTheRightsThatTheirManifestsGive(t *testing.T) {
 	c := up(t, strings.ReplaceAll(file, "%s", "mock: {controllerExpand: true, nodeExpand: true, snapshot: true}"), "--authorization", "rbac")
 	c.grant("github.com/kubernetes-csi/external-attacher/v4", "deploy/kubernetes/rbac.yaml")

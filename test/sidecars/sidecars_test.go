@@ -60,8 +60,8 @@ objects:
 - {apiVersion: snapshot.storage.k8s.io/v1, kind: VolumeSnapshotClass, metadata: {name: fast}, driver: real.csi.example.com, deletionPolicy: Delete}
 `
 
-// A volume lives with the real csi-attacher, csi-resizer, csi-snapshotter and snapshot-controller
-// instead of the built-in ones.
+// A volume goes through its life with the real csi-attacher, csi-resizer, csi-snapshotter and
+// snapshot-controller instead of the built-in ones.
 func TestSidecarsTakeAVolumeThroughItsLife(t *testing.T) {
 	for name, way := range map[string]string{
 		"mock": "mock: {controllerExpand: true, nodeExpand: true, snapshot: true, listSnapshots: true, listVolumes: true, listVolumesPublishedNodes: true}",
@@ -157,8 +157,8 @@ func (c *cluster) awaitRunning(name string) {
 	})
 }
 
-// grow requests a larger size and waits until the claim has it: the file system has grown then,
-// too.
+// grow requests a larger size and waits until the claim has this size. The file system has grown by
+// then, too.
 func (c *cluster) grow(name, size string) {
 	c.Helper()
 	claims := c.CoreV1().PersistentVolumeClaims("default")

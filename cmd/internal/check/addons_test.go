@@ -43,7 +43,7 @@ func TestDayTwoOperationsAreTriedOnDriversThatServeThem(t *testing.T) {
 }
 
 // Given a driver that breaks one promise of CSI-Addons, when the trial is run, then the verdict
-// names it.
+// names the promise.
 func TestATrialFindsTheDefectsOfADriverWithCSIAddons(t *testing.T) {
 	found := map[string]struct{ trial, verdict string }{
 		"demoted-stays-writable":     {"day-2/replicate", "NodePublishVolume lets a demoted volume be written"},

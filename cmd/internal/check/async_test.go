@@ -14,9 +14,10 @@ import (
 	"github.com/csisim/csisim/internal/driver/unfinished"
 )
 
-// allTrials enables the slow trials of make nightly, which take an hour. With it, drivers that work
-// outside the calls, drivers that also have inline volumes, and releases that replace each other go
-// through all trials. The facts of each driver with a defect are collected before its trial.
+// allTrials enables the slow trials of make nightly, which take an hour. With this flag, drivers
+// that work outside the calls, drivers that also have inline volumes, and releases that replace
+// each other go through all trials. The facts of each driver with a defect are collected before its
+// trial.
 var allTrials = flag.Bool("all-trials", false, "run the trials that are left out otherwise: an hour")
 
 // outsideCalls are sound drivers that work outside the calls, with the trials that exercise most of

@@ -95,12 +95,12 @@ type Reason struct {
 	Trials []*Trial
 }
 
-// NotTried returns the trials that were not tried, by reason.
+// NotTried returns the trials that were not tried, grouped by reason.
 func (c *Card) NotTried() []Reason {
 	return c.reasons(func(t *Trial) string { return t.NotTried })
 }
 
-// NotOffered returns the trials that do not apply to this driver, by reason.
+// NotOffered returns the trials that do not apply to this driver, grouped by reason.
 func (c *Card) NotOffered() []Reason {
 	return c.reasons(func(t *Trial) string { return t.NotOffered })
 }

@@ -71,8 +71,8 @@ func checked(t testing.TB, s check.Subject, o check.RunOptions, names ...string)
 }
 
 // broken returns a trial for a driver with a defect, from the plan for the sound driver. It inserts
-// addition after the text after. Probing and planning for each defect would take longer than the
-// trial.
+// the text addition directly behind the text after. Probing and planning for each defect would take
+// longer than the trial.
 func broken(t *testing.T, trials []*check.Trial, name, after, addition string) *check.Trial {
 	t.Helper()
 	i := slices.IndexFunc(trials, func(one *check.Trial) bool { return one.Name() == name })
@@ -91,7 +91,7 @@ func tried(t *testing.T, facts *check.Facts, trial *check.Trial) *check.Card {
 	return &check.Card{Facts: facts, Outcomes: outcomes}
 }
 
-// verdicts returns the findings of a card, a line each, with their consequences.
+// verdicts returns the findings of a card with their consequences, one finding per line.
 func verdicts(c *check.Card) string {
 	var lines []string
 	for _, f := range c.Findings() {
@@ -139,7 +139,7 @@ func TestEverySidecarOfADriverIsRestarted(t *testing.T) {
 	assert.Len(t, card.Outcomes, 4)
 }
 
-// A driver that creates no volumes is checked with an existing one.
+// A driver that creates no volumes is checked with an existing volume.
 func TestADriverThatCreatesNoVolumesIsCheckedWithTheGivenOne(t *testing.T) {
 	subject := mocked(mock.Options{CreateDeleteVolume: new(false), Existing: []mock.ExistingVolume{{ID: "by-hand"}}})
 	subject.Handle = "by-hand"
@@ -163,7 +163,7 @@ func TestALoadReportsThatADriverCreatesNoVolumes(t *testing.T) {
 	assert.Empty(t, facts.Existing())
 }
 
-// For a driver that counts in larger units, requests use these units.
+// If a driver counts sizes in larger units, requests use these units.
 func TestVolumesHaveTheSizeOfTheProfile(t *testing.T) {
 	subject := mocked(able)
 	subject.VolumeSize = resource.MustParse("1Gi")
@@ -188,8 +188,8 @@ func TestASoundDriverPassesInAnyOrderOfEvents(t *testing.T) {
 	}
 }
 
-// Given a driver that breaks one promise of the CSI spec, when the trial is run, then
-// the verdict names it.
+// Given a driver that breaks one promise of the CSI spec, when the trial is run, then the verdict
+// names the promise.
 func TestATrialFindsTheDefectsOfADriver(t *testing.T) {
 	for _, c := range []struct{ fault, trial, verdict string }{
 		{"create-not-idempotent", "claims/repeated", "CreateVolume is not idempotent: volume vol-0001, then vol-0002"},

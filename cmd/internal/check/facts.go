@@ -21,14 +21,13 @@ type Facts struct {
 	Plugin, Controller, Group, Node []string
 	// Refused are the kinds of volumes that the driver refuses, with its answers.
 	Refused map[Kind]string
-	// NotPublished is the answer by which a node refuses the driver's raw block volumes; empty if
-	// it accepts them.
+	// NotPublished is the answer by which a node plugin refuses raw block volumes; empty if the
+	// plugin accepts them.
 	NotPublished string
-	// InlineRefused is the answer by which a node refuses the inline volumes that the CSIDriver
-	// object offers; empty if it accepts them.
+	// InlineRefused is the answer by which a node plugin refuses the inline volumes that the
+	// CSIDriver object offers; empty if the plugin accepts them.
 	InlineRefused string
-	// InlineReadOnly is set if a node refuses inline volumes without readOnly: true, and accepts
-	// those with it.
+	// InlineReadOnly is set if a node plugin accepts inline volumes only with readOnly: true.
 	InlineReadOnly bool
 	// MountOptionRefused is the answer by which the driver refuses a volume with a mount option;
 	// empty if it accepts the volume.
@@ -42,7 +41,7 @@ type Facts struct {
 	// SystemCalls lists the system calls by which the driver changes files, by the method of the
 	// CSI call that makes them; none for a mock.
 	SystemCalls map[string][]point
-	// InlineCalls are the same for calls with inline volumes.
+	// InlineCalls lists these system calls for the calls with inline volumes.
 	InlineCalls map[string][]point
 	// Requests lists the driver's requests to a stand-in for its HTTP service, by the method of the
 	// CSI call; none without such a stand-in.

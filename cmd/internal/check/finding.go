@@ -18,15 +18,15 @@ import (
 
 // Finding is one defect and the trials that show it.
 type Finding struct {
-	// Verdict comes from the simplest trial that shows the defect. Its name is the same in all
-	// trials.
+	// Verdict comes from the simplest trial that shows the defect. The verdict has the same name in
+	// all trials.
 	verdict.Verdict
 	// Failure comes from the simplest trial; empty if the trial could not be run.
 	Failure scenario.Failure
 	// Shown are the outcomes that show the defect, the one with the fewest driver calls first.
 	Shown []Outcome
-	// Then are the names of its consequences: other defects that occur in these trials, and that no
-	// trial shows without such a cause.
+	// Then lists the names of its consequences. A consequence is another defect that occurs in
+	// these trials, and that no trial shows without such a cause.
 	Then []string
 	// Harm is the worst effect of the defect or of its consequences.
 	Harm Harm
@@ -36,12 +36,12 @@ type Finding struct {
 	// restart of the driver.
 	Likewise []string
 	// Release is the release of an upgrade that also shows the finding when it replaces itself. It
-	// is empty if there is none, or no upgrade.
+	// is empty if no release shows the finding in this way, or if the check is not of an upgrade.
 	Release Release
 
 	rank    verdict.Rank
 	follows bool // a consequence of another finding of the trial; other trials may show it alone
-	// The name of the representative trial's verdict, before forms were united.
+	// shows is the name of the representative trial's verdict before forms were united.
 	shows string
 	found *Found // by a search; nil if not
 }
@@ -108,8 +108,8 @@ func shownBy(o Outcome) []Finding {
 	return all
 }
 
-// undoesOneOf reports whether a call had two effects, of which the call of the finding undoes only
-// one.
+// undoesOneOf reports whether an earlier call had two effects and the call of the finding undoes
+// only one of them.
 func (f Finding) undoesOneOf(twice Finding) bool {
 	doubles := twice.Form == contract.TwiceWhenOverlapping || twice.Form == contract.NotIdempotent && twice.Code == "" && twice.Field == ""
 	return doubles && ledger.Undo(twice.Method) == path.Base(f.Method)

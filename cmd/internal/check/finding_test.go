@@ -36,7 +36,7 @@ func failing(words string) Finding {
 	return Finding{Verdict: refused(scenario.Failure{}, call).Verdict, rank: verdict.Refuses}
 }
 
-// Given a defect with two forms, then both have one name.
+// Given a defect with two forms, then both forms have the same name.
 func TestVariantsOfADefectAreMerged(t *testing.T) {
 	unstage := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnstageVolume", Response: &csi.NodeUnstageVolumeResponse{}}.Event()
 	unpublish := trace.Entry{Kind: trace.Call, Method: "Node/NodeUnpublishVolume", Response: &csi.NodeUnpublishVolumeResponse{}}.Event()
@@ -154,8 +154,8 @@ func TestCallsThatFindNothingAfterARestartAreOneFinding(t *testing.T) {
 	assert.Empty(t, merged[1].hint())
 }
 
-// Given a call that has its effect twice, when its undoing undoes one of them, then that is not a
-// separate finding.
+// Given a call that takes effect twice, when the inverse call undoes only one of the effects, then
+// that is not a separate finding.
 func TestAnUndoOfTwoEffectsIsAConsequence(t *testing.T) {
 	mounted := []string{"of /v at /target", "of /v at /target"}
 	twice := contract.CheckOverlap("Node/NodePublishVolume", nil, mounted)[0]

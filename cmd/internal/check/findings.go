@@ -79,8 +79,8 @@ func (g *gathering) find(name string) *Finding {
 	return nil
 }
 
-// enter adds the finding of one trial. The trial with the fewest calls describes the finding, among
-// the trials that show its headline.
+// enter adds the finding of one trial. Among the trials that show its headline, the one with the
+// fewest calls describes the finding.
 func (g *gathering) enter(f Finding) {
 	known := g.find(f.Name)
 	if known == nil {
@@ -137,7 +137,8 @@ type form struct {
 }
 
 // formOf returns the common part of two verdicts on one defect: the call and, if it fails, its
-// code. An empty field is a difference from the first answer if a repeated answer lost that field.
+// code. If a repeated answer lost a field, the empty field counts as a difference from the first
+// answer.
 func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 	call := path.Base(v.Method)
 	switch {
@@ -147,7 +148,7 @@ func formOf(v verdict.Verdict, lost fields) (of form, ok bool) {
 		return form{method: call, fields: contract.NotIdempotent}, true
 	case v.Field != "" && (v.Form == contract.NotIdempotent || v.Form == contract.RequiresIt):
 		return form{method: call, fields: v.Form}, true
-	case judged.DaemonDied(v): // any call for a volume can show that its daemon has exited
+	case judged.DaemonDied(v): // any call for the volume can show that its daemon has exited
 		return form{fields: v.Form}, true
 	case v.Form == contract.NoEffect, v.Form == contract.LeavesTarget, v.Form == contract.LeavesMount:
 		return form{method: call}, true
@@ -206,9 +207,9 @@ func lostFields(shown [][]Finding) fields {
 	return lost
 }
 
-// unite gives one name to the two forms of a defect. A call that is not idempotent: its forms are a
-// wrong answer to a repeated call, and a call that was repeated because its caller got no answer. A
-// call without effect: its forms are leftovers at once, and leftovers at the end. An answer with
+// unite gives the same name to both forms of a defect. A call that is not idempotent: its forms are
+// a wrong answer to a repeated call, and a call that was repeated because its caller got no answer.
+// A call without effect: its forms are leftovers at once, and leftovers at the end. An answer with
 // several wrong fields: they are empty, or differ from the first answer.
 func unite(shown [][]Finding) {
 	names, lost := map[form]string{}, lostFields(shown)

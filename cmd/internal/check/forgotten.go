@@ -18,8 +18,8 @@ func forgets(f Finding) (key string, is bool) {
 	return fmt.Sprintf("%s %s %t", f.Code, f.Release, f.Known), lost
 }
 
-// alike returns a key that findings of several calls share if they have one cause: the driver has
-// lost its records, or does not release a lock.
+// alike returns a key that findings of several calls share if one cause explains them: the driver
+// has lost its records, or does not release a lock.
 func alike(f Finding) (key string, is bool) {
 	if f.Form == contract.KeepsLock || f.Form == contract.FailsForGood && f.Code == codes.Aborted.String() {
 		return fmt.Sprintf("locked %s %t", f.Release, f.Known), true

@@ -36,8 +36,8 @@ var withClaims = []string{
 	"snapshot/restored", "stalled/*",
 }
 
-// Volumes of claims and inline volumes, the latter without podInfoOnMount. The test of README.md
-// runs all trials of volumes of claims.
+// The driver has volumes of claims, and inline volumes without podInfoOnMount. The test of
+// README.md runs all trials of volumes of claims.
 func TestASoundProgramWithInlineVolumesPasses(t *testing.T) {
 	program := buildHostdir(t)
 	subject := withInline(hostdir(program, ""), "also", false, persistent, ephemeral)
@@ -204,7 +204,7 @@ func TestDefectsOfAProgramAreFound(t *testing.T) {
 	facts, trials := planned(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)})
 	for _, d := range defects {
 		t.Run(d.name+" by "+d.trial, func(t *testing.T) {
-			// Another trial would use its loop device meanwhile.
+			// Another trial would use the loop device meanwhile.
 			if d.name != "device-remembered" {
 				t.Parallel()
 			}
@@ -259,8 +259,9 @@ func TestASoundProgramPassesWithAnotherKubeletDirectory(t *testing.T) {
 	}
 }
 
-// Given a driver without lists, when its detach answers OK and keeps the attachment, then its
-// refusal of another attachment shows it. CSI "ControllerPublishVolume": ALREADY_EXISTS
+// Given a driver without lists, when its detach answers OK but keeps the attachment, then the
+// driver's refusal of another attachment reveals the defect. CSI "ControllerPublishVolume":
+// ALREADY_EXISTS
 func TestAnAttachmentThatStaysIsFoundWithoutLists(t *testing.T) {
 	program := buildHostdir(t)
 	for defect, want := range map[string]string{
@@ -331,8 +332,8 @@ func TestServiceAccountTokensInALogAreFound(t *testing.T) {
 	}
 }
 
-// Given Secrets with a user, an endpoint and a region, when the driver logs these, then the check
-// reports nothing, since they are not credentials.
+// Given Secrets with a user, an endpoint and a region, when the driver logs these values, then the
+// check reports nothing, since they are not credentials.
 func TestAccountsThatADriverLogsAreNoSecrets(t *testing.T) {
 	program := buildHostdir(t)
 	for defect, want := range map[string]string{"": "", "requests-logged": "logs a secret"} {
@@ -397,7 +398,7 @@ func TestAnIgnoredReadonlyIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "repeated/read-only").Remarks(), "a sound driver")
 }
 
-// noted are defects that do not affect Kubernetes, or that a file system may have, too.
+// noted are defects that do not affect Kubernetes, or that a correct file system may also show.
 var noted = []struct{ name, trial, note string }{
 	{"copy-loses-modes", "snapshot/cloned", "a copy loses the modes of its files: volume pvc-"},
 	{"copy-loses-owners", "snapshot/cloned", "a copy loses the owners of its files: volume pvc-"},
@@ -436,7 +437,7 @@ func TestADriverThatCannotDetachADeletedVolumeGetsANote(t *testing.T) {
 	assert.Contains(t, card.Remarks()[0].Text, "ControllerUnpublishVolume does not detach a deleted volume: NotFound for volume vol-")
 }
 
-// A driver may remove the files of snapshots later by design.
+// By design, a driver may remove the files of snapshots later.
 func TestFilesOfDeletedSnapshotsAreANote(t *testing.T) {
 	program := buildHostdir(t)
 	card := checked(t, hostdir(program, "snapshot-leaves-checksums"), check.RunOptions{WorkDir: workDir(t)}, "snapshot/restored")
@@ -446,7 +447,7 @@ func TestFilesOfDeletedSnapshotsAreANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, "snapshot/*").Remarks(), "a sound driver")
 }
 
-// A stalled call stops the driver only in this call, even if the driver changes nothing in it.
+// The driver stalls only in the intended call, even if it makes no change in this call.
 func TestADriverThatChangesNothingInACallDoesNotStallInTheNextOnes(t *testing.T) {
 	card := checked(t, hostdir(buildHostdir(t), "unstage-leaves-mount"), check.RunOptions{WorkDir: workDir(t)}, "stalled/NodeUnstageVolume")
 	assert.Contains(t, verdicts(card), "NodeUnstageVolume has no effect: 1 mounted still")
@@ -472,8 +473,8 @@ func TestMountOptionsThatAreIgnoredAreANote(t *testing.T) {
 }
 
 // Given a driver that reads the target before it unmounts it. When the mounted file system fails,
-// then the pod cannot end until the file system works again, which is a note. A driver that reads
-// the mount table finds the mount and unmounts it.
+// then the pod cannot end until the file system works again, and the card has a note. A driver that
+// reads the mount table instead finds the mount and unmounts it.
 func TestAVolumeThatStaysMountedWhileItsFileSystemFailsIsANote(t *testing.T) {
 	const trial, remark = "broken-mount/NodeUnpublishVolume", "NodeUnpublishVolume fails as long as the mounted file system fails, so the pod cannot end: "
 	program := buildHostdir(t)
@@ -532,7 +533,7 @@ func TestADriverThatDoesNotStartAgainIsNamed(t *testing.T) {
 	assert.Equal(t, []string{"node, killed at …, does not start again", "driver, killed at …, does not start again"}, names)
 }
 
-// An error without a fault does no harm if the repeated call succeeds.
+// An error that no fault causes does no harm if the repeated call succeeds.
 func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	program := buildHostdir(t)
 	trials := []string{"life/filesystem", "life/read-only", "lost/NodeUnstageVolume"}
@@ -545,8 +546,8 @@ func TestAnErrorWithoutAFaultIsANote(t *testing.T) {
 	assert.Empty(t, checked(t, hostdir(program, ""), check.RunOptions{WorkDir: workDir(t)}, trials...).Remarks(), "a sound driver")
 }
 
-// wasteful are defects that harm no container: the waste ends with the program, and its memory may
-// be bounded.
+// wasteful are defects that harm no container: the wasted resources are freed when the program
+// ends, and its memory may be bounded.
 var wasteful = []string{"stage-hoards-memory", "start-leaves-process"}
 
 func TestTheMemoryOfAProgramIsBoundedAndItsLeftoversAreNamed(t *testing.T) {

@@ -24,14 +24,14 @@ func lives(s check.Subject, podInfo bool, modes ...storagev1.VolumeLifecycleMode
 	return s
 }
 
-// withInline is hostdir with inline volumes, in addition or only.
+// withInline is hostdir with inline volumes, either in addition to volumes of claims or alone.
 func withInline(s check.Subject, how string, podInfo bool, modes ...storagev1.VolumeLifecycleMode) check.Subject {
 	s.Driver.Program.Command = append(s.Driver.Program.Command, "--inline="+how)
 	s.Attributes = map[string]string{"size": "1Mi"}
 	return lives(s, podInfo, modes...)
 }
 
-// passed are the trials of a group that passed.
+// passed returns the titles of the trials of a group that passed.
 func passed(c *check.Card, group string) (names []string) {
 	for _, o := range c.Outcomes {
 		if o.Passed() && o.Group == group {
@@ -46,8 +46,8 @@ var familyOfInline = []string{
 	"abandoned", "driver-killed-NodePublishVolume", "kubelet-killed-NodeUnpublishVolume", "restart-driver-on-node", "restart-kubelet", "restart-everything", "reboot",
 }
 
-// Inline volumes with and without podInfoOnMount: one driver offers only these, another one offers
-// both kinds. K-PUB-4, K-PUB-7
+// One driver offers only inline volumes, with and without podInfoOnMount; another driver offers
+// both kinds of volumes. K-PUB-4, K-PUB-7
 func TestASoundDriverPassesWithInlineVolumes(t *testing.T) {
 	also, alone := mock.Options{Ephemeral: true}, mock.Options{Ephemeral: true, CreateDeleteVolume: new(false), Attach: new(false), Stage: new(false)}
 	for _, c := range []struct {

@@ -35,7 +35,7 @@ type jsonUpgrade struct {
 type jsonFinding struct {
 	Name    string   `json:"name"`
 	Known   bool     `json:"known,omitempty"`
-	Release Release  `json:"release,omitempty"` // the release that shows the finding alone
+	Release Release  `json:"release,omitempty"` // the release that alone shows the finding
 	Harm    string   `json:"harm"`
 	Verdict string   `json:"verdict"`
 	ShownBy []string `json:"shownBy"`

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// BeyondMachine returns the trial as not tried if this machine caused the failure; nil if the
-// driver caused it.
+// BeyondMachine returns the trial, marked as not tried, if this machine caused the failure. It
+// returns nil if the driver caused it.
 func (t *Trial) BeyondMachine(r *scenario.Result) *Trial {
 	if why := beyond(r.Trace, mayResize()); why != "" {
 		return t.without(Machine, why)

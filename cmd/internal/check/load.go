@@ -150,7 +150,7 @@ func (f *Facts) Existing() string {
 	return "the driver makes no volumes, so the load has PersistentVolumes of existing ones (--handle); for inline volumes add --lifecycle Ephemeral"
 }
 
-// OneNode reports whether only one node can have a plugin.
+// OneNode reports whether only one node can have a plugin of the driver.
 func (f *Facts) OneNode() bool { return f.subject.oneNode() }
 
 // workload is the life of one volume of a load.

@@ -33,7 +33,7 @@ type claim struct {
 	from               string // the volume's source in YAML; empty for none
 	grouped            bool   // with the label of volumes that are snapshotted together
 	larger             bool   // than others
-	odd                bool   // its size is one that most drivers round
+	odd                bool   // its size is not a round number, so most drivers round it up
 }
 
 // manifest returns the manifest of the claim and, if the driver makes no volumes, of its volume.

@@ -13,8 +13,8 @@ type job struct {
 	limit      int    // retries; default patient
 }
 
-// patient is the number of attempts of a job: the default 6 attempts end before a killed program is
-// back.
+// patient is the number of attempts of a job. With the default of 6, all attempts fail before a
+// killed program is back.
 const patient = 30
 
 func (j job) manifest(*Facts) string {

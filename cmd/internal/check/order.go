@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// firstOfFaults is the first group of trials with faults in the order of the report card. Earlier
-// groups have calm trials, or faults in all calls at once.
+// firstOfFaults is the first group on the report card that has trials with faults. Earlier groups
+// have calm trials, or faults in all calls at once.
 const firstOfFaults = "lost"
 
 // order returns the indices of the trials in the order in which they begin, so that a small budget
@@ -21,7 +21,7 @@ func order(trials []*Trial) []int {
 		sizes[t.Group]++
 	}
 	turns, begun := make([]int, len(trials)), map[string]int{}
-	shifts := map[string]int{} // how far the turns of a group are shifted
+	shifts := map[string]int{} // the number of turns by which each group is shifted
 	for i, t := range trials {
 		switch at := slices.IndexFunc(groups, func(g Group) bool { return g.Name == t.Group }); {
 		case at < calm:

@@ -103,7 +103,7 @@ func (r *running) split(ctx context.Context) ([]Outcome, error) {
 	found, err := Run(ctx, parts, r.optionsOfParts(len(parts)))
 	var all []Outcome
 	for _, o := range outcomes {
-		var its []Outcome // each shows something that the previous ones do not
+		var its []Outcome // each part shows something that the previous parts do not
 		for _, one := range found {
 			if of[one.Trial] == o.Name() && showsMore(one, its) {
 				its = append(its, one)

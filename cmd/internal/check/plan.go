@@ -115,8 +115,9 @@ func Plan(f *Facts) ([]*Trial, error) {
 	return p.trials, p.err
 }
 
-// try composes a scenario if the driver supports it: then all needs are empty. Otherwise the first
-// non-empty need is the reason. Whether this machine can run it follows from the scenario.
+// try composes a scenario if all needs are empty, which means that the driver supports the
+// scenario. Otherwise the first non-empty need is the reason. Whether this machine can run it
+// follows from the scenario.
 func (p *plan) try(group, title, description string, needs []string, compose func(*script)) {
 	ofInline := group == inline || title == inline || strings.HasPrefix(title, inline+"-")
 	if !ofInline && !p.facts.Persistent() { // K-PUB-7
@@ -175,7 +176,7 @@ func (p *plan) needsMaking(form, access string) string {
 	return fmt.Sprintf("no %s volume with %s: CreateVolume %s", form, access, answer)
 }
 
-// needsNodes is for trials on two nodes.
+// needsNodes returns the reason why trials on two nodes cannot be run; empty if they can.
 func (p *plan) needsNodes() string {
 	if p.facts.subject.oneNode() {
 		return "needs two nodes, and the driver has one plugin for all"
@@ -183,8 +184,8 @@ func (p *plan) needsNodes() string {
 	return ""
 }
 
-// needsOnePlace is for trials that use a volume on two nodes, which the volume's topology may not
-// permit.
+// needsOnePlace returns the reason why the topology of a volume does not permit its use on two
+// nodes; empty if it does.
 func (p *plan) needsOnePlace() string {
 	if !p.facts.OnePlace() {
 		return "volumes are bound to the places of nodes: NodeGetInfo returns another topology on each"
@@ -192,8 +193,8 @@ func (p *plan) needsOnePlace() string {
 	return ""
 }
 
-// needsOurs is for trials that kill the driver. Only a driver that csisim has started can be
-// killed.
+// needsOurs returns the reason why trials cannot kill the driver; empty if they can. Only a driver
+// that csisim has started can be killed.
 func (p *plan) needsOurs() string {
 	if !p.facts.subject.ours() {
 		return "csisim did not start the driver on the socket and cannot end it"
@@ -201,7 +202,8 @@ func (p *plan) needsOurs() string {
 	return ""
 }
 
-// needsController is for trials of only the controller plugin.
+// needsController returns the reason why trials of the controller plugin alone cannot be run; empty
+// if they can.
 func (p *plan) needsController() string {
 	if len(p.facts.Controller) == 0 {
 		return "the driver has no controller service"
@@ -209,8 +211,8 @@ func (p *plan) needsController() string {
 	return ""
 }
 
-// effects are the calls of a volume's life that change something, in their order, with the reasons
-// why some calls are not made.
+// effects returns, in their order, the calls of a volume's life that change something. For a call
+// that is not made, it includes the reason.
 func (p *plan) effects() []effect {
 	f := p.facts
 	missing := func(has bool, service, capability string) string {

@@ -43,7 +43,7 @@ type dayTwoSubject struct {
 	calls       []operation
 	needs       []string // capabilities
 	life        func(*script)
-	unequal     bool // a repeated call has another answer: there is less to reclaim
+	unequal     bool // a repeated call has another answer, because less space can be reclaimed
 }
 
 var dayTwoSubjects = []dayTwoSubject{

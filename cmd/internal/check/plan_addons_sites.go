@@ -68,8 +68,8 @@ func (s *script) replicatedTo() {
 // inCluster selects the cluster of the next steps; empty for steps on all clusters.
 func (s *script) inCluster(name string) { s.in = name }
 
-// needsSites is for trials with two clusters. The driver's command must contain {{.Cluster}} to get
-// a site in each.
+// needsSites returns the reason why trials with two clusters cannot be run; empty if they can. The
+// driver's command must contain {{.Cluster}} to get a site in each.
 func (p *plan) needsSites() string {
 	d := p.facts.subject.Driver
 	switch {

@@ -89,9 +89,9 @@ func (s *script) twoClones() {
 // They include its records of the copy and the first parts of the content.
 const copyKills = 6
 
-// copiesOfKilled has a separate trial for each change at which the driver is killed during a copy.
-// In one trial, a kill from which the driver does not recover would hide the effects of the next
-// kill.
+// copiesOfKilled composes a separate trial for each file change after which the driver is killed
+// during a copy. In one trial, a kill from which the driver does not recover would hide the effects
+// of the next kill.
 func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *script, make func(claim))) {
 	life := func(kill func(*script)) func(*script) {
 		return func(s *script) {
@@ -120,8 +120,8 @@ func (p *plan) copiesOfKilled(title, what string, needs []string, with func(s *s
 	}
 }
 
-// twoSnapshots checks that each snapshot keeps the content of its own time, even after the other is
-// deleted.
+// twoSnapshots checks that each snapshot keeps the content from the time at which it was taken,
+// even after the other snapshot is deleted.
 func (s *script) twoSnapshots() {
 	first, second := restoredFrom("first"), restoredFrom("second")
 	writer := pod{name: "again", node: nodeA, claims: []claim{data}}
@@ -232,16 +232,16 @@ func (s *script) deleteSource() {
 	s.step("advance: 1m")
 }
 
-// goneInTime deletes a copy, and waits for its end and for the end of objects that the driver may
-// have refused to delete before.
+// goneInTime deletes a copy. It waits until the copy is deleted, and until objects are deleted that
+// the driver may have refused to delete before.
 func (s *script) goneInTime(c claim) {
 	s.step("delete: {pvc: %s}", c.name)
 	s.step(`wait: {pv: "*", gone: true, for: 30m}`)
 }
 
-// largerCopies creates volumes from a snapshot, and from another volume, that are larger than it. A
-// driver may refuse that. Otherwise the new volume has the content of its source and the size that
-// the driver answers.
+// largerCopies creates volumes that are larger than their source, which is a snapshot or another
+// volume. A driver may refuse that. Otherwise the new volume has the content of its source and the
+// size that the driver answers.
 func (p *plan) largerCopies(title, description string, needs []string, with func(s *script, copies func(claim))) {
 	for _, of := range []claim{data, blockData} {
 		title := title
@@ -258,7 +258,8 @@ func (p *plan) largerCopies(title, description string, needs []string, with func
 				s.step("advance: 2m")
 				s.end(web(nodeA, of), reader)
 				s.detached()
-				// Its source stays while a claim waits for a volume that is created from it.
+				// Delete the copy before its source, because the source stays as long as a claim
+				// waits for a copy of it.
 				s.step("delete: {pvc: %s}", c.name)
 				s.step("wait: {pvc: %s, gone: true}", c.name)
 			})

@@ -18,7 +18,8 @@ func (p *plan) search(title, description string, needs []string, compose func(*s
 	p.try(deep, title, description, append([]string{p.needsFresh()}, needs...), compose)
 }
 
-// needsFresh is for searches, because each of their runs starts a new driver.
+// needsFresh returns the reason why searches cannot be made; empty if they can. Each run of a
+// search starts a new driver.
 func (p *plan) needsFresh() string {
 	if p.facts.subject.ours() {
 		return ""

@@ -49,7 +49,7 @@ func contradictedCalls(p *plan) {
 }
 
 // contradictedCopies takes a snapshot, and creates volumes from it and from another volume. The
-// driver may not confuse their sources.
+// driver must not confuse the two sources.
 func contradictedCopies(p *plan) {
 	p.try("contradicted", "CreateSnapshot", "CreateSnapshot is repeated with the same name and another volume, and CreateVolume with the same name and without the snapshot.",
 		[]string{p.needsSidecar(p.facts.Snapshots(), "CREATE_DELETE_SNAPSHOT", "csi-snapshotter"), p.fits(3)}, func(s *script) {
@@ -124,8 +124,8 @@ func timedOutCalls(p *plan) {
 const stalled = "stalled"
 
 // stalledCalls stops the driver in a call, which is repeated. The first call continues while the
-// result of the second one is in use. In a second life of the volume it continues after the result
-// was removed.
+// result of the second one is in use. In a second life of the volume, the first call continues only
+// after the result was removed.
 func stalledCalls(p *plan) {
 	for _, e := range p.effects() {
 		p.try(stalled, e.call, stalls(e.call), []string{p.needsProgram(), e.missing}, func(s *script) {
@@ -222,8 +222,9 @@ func driverCrashes(p *plan) {
 	})
 }
 
-// workKills is the number of times that the driver is killed during a call of a volume's life, each
-// time one change later. After more kills its sidecar would wait for minutes.
+// workKills is the number of times that the driver is killed during a call of a volume's life. Each
+// kill is one file change later than the previous one. After more kills, the backoff of the sidecar
+// would reach minutes.
 const workKills = 3
 
 // killsDriver kills the driver before a call, atWork times during the call, and after it.
@@ -273,8 +274,8 @@ func (s *script) killsCaller(call string) {
 	}
 }
 
-// forgets accepts leftover directories if a kubelet is killed during NodeUnstageVolume. The
-// restarted kubelet finds volumes only in the directories of pods, and the pod has already been
+// forgets lets a trial accept leftover directories if a kubelet is killed during NodeUnstageVolume.
+// The restarted kubelet finds volumes only in the directories of pods, and the pod has already been
 // deleted.
 func (s *script) forgets(e effect) {
 	if e.call == "NodeUnstageVolume" {

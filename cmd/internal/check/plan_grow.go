@@ -18,7 +18,7 @@ func (p *plan) needsSidecar(has bool, capability, sidecar string) string {
 	return "the simulated cluster has no " + sidecar
 }
 
-// growing expands volumes by larger requests of their claims.
+// growing expands volumes by raising the requests of their claims.
 func growing(p *plan) {
 	needs := []string{p.needsGrowth()}
 	online := p.needsOnline()
@@ -113,13 +113,15 @@ func (f *Facts) expansions() []string {
 	return found
 }
 
-// needsGrowth is for trials with expansion, by the controller service or only by the node service.
-// csi-resizer reads both capabilities from the controller plugin only. C-RES-2
+// needsGrowth returns the reason why volumes cannot be expanded, by the controller service or only
+// by the node service; empty if they can. csi-resizer reads both capabilities from the controller
+// plugin only. C-RES-2
 func (p *plan) needsGrowth() string {
 	return p.needsSidecar(len(p.facts.expansions()) > 0, "EXPAND_VOLUME, as does the node service", "csi-resizer")
 }
 
-// needsOnline is for trials that expand a volume while a pod uses it.
+// needsOnline returns the reason why a volume cannot be expanded while a pod uses it; empty if it
+// can.
 func (p *plan) needsOnline() string {
 	if p.facts.caps.Plugin.Has("OFFLINE") && !p.facts.caps.Plugin.Has("ONLINE") {
 		return "the plugin has OFFLINE expansion only"

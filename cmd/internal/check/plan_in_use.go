@@ -45,7 +45,8 @@ func (p *plan) mounting() []effect {
 	})
 }
 
-// needsProgram is for trials with mounts, which a mock does not create.
+// needsProgram returns the reason why trials with mounts cannot be run; empty if they can. A mock
+// creates no mounts.
 func (p *plan) needsProgram() string {
 	if p.facts.subject.Driver.Mock != nil {
 		return "the driver is no program"

@@ -118,14 +118,14 @@ func lives(p *plan) {
 	})
 }
 
-// manyLives is a number of volume lives that is sufficient to show whether a program's resources
-// grow with each of them.
+// manyLives is the number of volume lives after which growth of a program's resources is visible.
 const manyLives = 10
 
 // untilListed is longer than the interval at which the external-attacher lists volumes.
 const untilListed = "2m"
 
-// needsListedNodes is for trials of a driver that lists the nodes of its volumes.
+// needsListedNodes returns the reason why the driver does not list the nodes of its volumes; empty
+// if it does.
 func (p *plan) needsListedNodes() string {
 	for _, capability := range []string{"PUBLISH_UNPUBLISH_VOLUME", "LIST_VOLUMES", "LIST_VOLUMES_PUBLISHED_NODES"} {
 		if !p.facts.caps.Controller.Has(capability) {
@@ -135,7 +135,8 @@ func (p *plan) needsListedNodes() string {
 	return ""
 }
 
-// needsStats is for trials of a driver that measures the usage of volumes.
+// needsStats returns the reason why the driver does not measure the usage of volumes; empty if it
+// does.
 func (p *plan) needsStats() string {
 	if p.facts.caps.Node.Has("GET_VOLUME_STATS") {
 		return ""
@@ -292,7 +293,8 @@ func (p *plan) fits(volumes int64) string {
 	return ""
 }
 
-// needsMountGroup is for trials of a driver that sets the group of volumes itself.
+// needsMountGroup returns the reason why the driver does not set the group of volumes itself; empty
+// if it does.
 func (p *plan) needsMountGroup() string {
 	if !p.facts.caps.Node.Has("VOLUME_MOUNT_GROUP") {
 		return "the node service lacks VOLUME_MOUNT_GROUP"

@@ -29,7 +29,8 @@ func listed(p *plan) {
 		})
 }
 
-// needsCapability is for trials of a capability of the controller service.
+// needsCapability returns the reason why the controller service lacks a capability; empty if it has
+// the capability.
 func (p *plan) needsCapability(name string) string {
 	if p.facts.caps.Controller.Has(name) {
 		return ""

@@ -51,7 +51,7 @@ func (p *plan) victims() []victim {
 	return victims
 }
 
-// first is the first text that is not empty.
+// first returns the first text that is not empty.
 func first(texts ...string) string { return cmp.Or(texts...) }
 
 // restarts kills and restarts a component of the cluster after every step of a volume's life.

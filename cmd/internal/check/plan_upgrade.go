@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// way is a way in which one release replaces another one; it is a column of the report card.
+// way describes how one release replaces another one. Each way is a column of the report card.
 type way struct {
 	name, title, what string
 	// rollback means that the new release runs first, and the old one replaces it.
@@ -40,7 +40,7 @@ func ways() []way {
 	}
 }
 
-// to is the name, in scenarios, of the release that replaces the first one.
+// to returns the name that scenarios give to the release that replaces the first one.
 func (w way) to() string {
 	if w.rollback {
 		return string(OldRelease)
@@ -86,8 +86,8 @@ func (u *Upgrade) states(p *plan, w way) {
 	}
 }
 
-// replaces returns two functions: the first adds the steps of a way, and the second the subsequent
-// steps.
+// replaces returns two functions: the first adds the steps of a way, and the second adds the steps
+// after them.
 func (u *Upgrade) replaces(s *script, w way) replacing {
 	if w.skewed() {
 		s.nodes = max(s.nodes, 2)

@@ -8,8 +8,8 @@ type volumeState struct {
 	// life brings a volume into the state, replaces the release, and uses the volume until it is
 	// deleted.
 	life func(*script, replacing)
-	// each is the replacement for a state that every call can cause, each in a separate trial.
-	// Default: life.
+	// each replaces life for a state that every call can cause. Each call then has a separate
+	// trial. Default: life.
 	each func(effect) func(*script, replacing)
 }
 

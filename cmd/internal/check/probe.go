@@ -56,7 +56,7 @@ func Ask(ctx context.Context, s Subject, o RunOptions) (*Facts, error) {
 }
 
 // noMounts returns the reason why a driver program cannot mount on this machine; empty if it can.
-// It returns no reason if the user has turned isolation off.
+// If the user has turned isolation off, the result is empty.
 func noMounts(s Subject, o RunOptions) string {
 	if s.Driver.Mock != nil || s.Driver.Socket != nil || o.Isolation == sim.None {
 		return ""
@@ -226,8 +226,8 @@ func refusedOnNode(r *scenario.Result, claim string) (answer string) {
 	return answer
 }
 
-// mountOptions are options that every file system and every bind mount supports. There are two,
-// because a driver that uses only the first option would pass with one.
+// mountOptions are options that every file system and every bind mount supports. There are two
+// options, because a driver that uses only the first one would pass with a single option.
 var mountOptions = []string{"nosuid", "noexec"}
 
 // withMountOptions returns the facts of a driver with the options in its volumes.

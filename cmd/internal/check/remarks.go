@@ -43,8 +43,8 @@ func (c *Card) follows(r Remark) bool {
 		slices.ContainsFunc(c.Findings(), func(f Finding) bool { return f.Form == contract.MakesSmaller })
 }
 
-// isSingle reports whether an unexplained error occurred only once. The machine may have caused it:
-// a mount is busy for a moment while another process creates a mount namespace.
+// isSingle reports whether an unexplained error occurred only once. The machine may have caused the
+// error: a mount is busy for a moment while another process creates a mount namespace.
 func (r Remark) isSingle() bool {
 	return calls.IsSpontaneous(r.Verdict) && r.More == 0 && len(r.Shown) == 1
 }

@@ -48,8 +48,8 @@ type RunOptions struct {
 	KeepStates int
 	// Sinks see every event of the traces. Default: none.
 	Sinks []trace.Sink
-	// Disturbed is called if parallel trials disturb each other, when the last of them has ended.
-	// Default: not called.
+	// If parallel trials disturb each other, Disturbed is called when the last of these trials has
+	// ended. Default: not called.
 	Disturbed func(*Shared)
 	// Progress is called when a trial starts and when it ends, never concurrently. Default: not
 	// called.
@@ -58,7 +58,8 @@ type RunOptions struct {
 
 // Progress is the progress of the trials.
 type Progress struct {
-	// Planned is the number of trials, Ended of them have ended, and Failed of them have failed.
+	// Planned is the number of trials, Ended the number of trials that have ended, and Failed the
+	// number of trials that have failed.
 	Ended, Planned, Failed int
 	Running                []string // names of trials, the oldest first
 }
@@ -80,7 +81,7 @@ type Outcome struct {
 // Passed reports whether the trial was run and has not failed.
 func (o Outcome) Passed() bool { return o.Tried() && !o.Failed() }
 
-// Failed reports whether the run failed or could not be run.
+// Failed reports whether the trial failed or could not be run.
 func (o Outcome) Failed() bool {
 	return o.Err != nil || (o.Result != nil && o.Result.Exit != scenario.Passed)
 }
@@ -203,7 +204,7 @@ type running struct {
 	lock     sync.Mutex
 	waiting  []int // those that have not started
 	meeting  meeting
-	shared   *Shared // nil as long as no trial gets objects of another one
+	shared   *Shared // nil until a trial gets objects of another trial
 	slow     bool    // the driver did not start in time in a trial: no further trial starts
 	ended    int
 	failed   int

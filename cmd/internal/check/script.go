@@ -16,7 +16,8 @@ type script struct {
 	expect string
 	// every contains steps to insert after each step of a volume's life. Default: none.
 	every []string
-	// immediate means that volumes are created before a pod needs them, regardless of the topology.
+	// immediate means that volumes are created before a pod needs them, even if they have a
+	// topology.
 	immediate bool
 	// nodes is the number of nodes that the scenario needs. Default: 1, or 2 if a pod is on another
 	// node.
@@ -28,8 +29,7 @@ type script struct {
 	addons bool
 	// restarts means that the controller plugin is restarted between operations.
 	restarts bool
-	// clusters are the names of two clusters, if there are two; in is the cluster of the next
-	// steps.
+	// clusters names the two clusters, if there are two. in is the cluster of the next steps.
 	clusters []string
 	in       string
 	// unmounts means that attempts to unmount are refused.
@@ -82,7 +82,8 @@ func (s *script) up(claims []claim, pods ...pod) {
 	s.run(pods...)
 }
 
-// claim makes claims and waits for their volumes, unless these need a pod first.
+// claim makes claims. It waits for their volumes, unless a volume is created only when a pod needs
+// it.
 func (s *script) claim(claims ...claim) {
 	s.apply(asManifests(claims)...)
 	s.moment()
@@ -170,9 +171,9 @@ func (s *script) life(claims []claim, pods ...pod) {
 	s.down(claims, pods...)
 }
 
-// lifeWith is the life of a volume in which something happens at a call. If the call removes the
-// volume from a pod, a second pod finds the content of the first one. A driver that cannot unmount
-// may have emptied a volume that was still mounted.
+// lifeWith adds the life of a volume for a trial in which a fault happens at a call. If the call
+// removes the volume from a pod, a second pod finds the content of the first one. A driver that
+// cannot unmount may have emptied a volume that was still mounted.
 func (s *script) lifeWith(e effect) {
 	if !e.undoes() || e.call == "DeleteVolume" {
 		s.life([]claim{data}, web(nodeA, data))

@@ -34,7 +34,8 @@ type Found struct {
 	// Choices are the choices of that run in words, and Replay is the command that repeats it.
 	Choices []string
 	Replay  string
-	// Repeats runs used just these choices, and Repeated of them showed the finding.
+	// Repeats is the number of runs with exactly these choices, and Repeated is the number of those
+	// that showed the finding.
 	Repeated, Repeats int
 	// Known are lines about known behaviours of Kubernetes that occurred in the run.
 	Known []string

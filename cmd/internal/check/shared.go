@@ -16,7 +16,7 @@ import (
 type Shared struct {
 	What   string // of one trial: "volume vol-1"
 	Of, In string // the trial that created it, and the trial that got it
-	Again  int    // number of trials that failed beside others and were repeated
+	Again  int    // number of trials that failed while others ran, and were repeated
 }
 
 func (s *Shared) String() string {
@@ -31,15 +31,15 @@ type meeting struct {
 
 type thing struct{ what, trial string }
 
-// sight is an object that a trial gets but did not create.
+// sight is an object that a trial received but did not create.
 type sight struct{ id, trial string }
 
 // volumeName is a name that csi-provisioner or csi-snapshotter derives from the uid of a claim or
 // snapshot, so it is unique among trials.
 var volumeName = lazyregexp.New(`\b(?:pvc|snapshot|groupsnapshot)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
-// enter records the objects that a trial has created and seen. It returns an object that this or an
-// earlier trial shares with another.
+// enter records the objects that a trial has created and seen. If two trials share an object, it
+// returns that object.
 func (m *meeting) enter(trial string, r *scenario.Result) *Shared {
 	if m.made == nil {
 		m.made = map[string]thing{}

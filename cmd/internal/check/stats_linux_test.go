@@ -11,7 +11,7 @@ import (
 )
 
 // Given a volume and a root directory on different file systems, when NodeGetVolumeStats describes
-// that of the root directory, then the verdict says so.
+// the file system of the root directory, then the verdict states this.
 func TestStatisticsOfAnotherFileSystemAreFound(t *testing.T) {
 	dir := workDir(t)
 	var fs unix.Statfs_t

@@ -19,17 +19,17 @@ import (
 // Subject is the driver that is checked.
 type Subject struct {
 	// Driver describes how the driver is started or connected, as in a scenario's drivers. If the
-	// name is empty, the driver's answer is used.
+	// name is empty, the name in the driver's answer is used.
 	Driver scenario.Driver
 	// OneNode means that one process is the plugin of the only node, according to the driver's
 	// profile. For a program, Driver.Program.Single has this meaning.
 	OneNode bool
-	// Parameters and MountOptions of the StorageClass, and the parameters of the
+	// Parameters and MountOptions belong to the StorageClass, SnapshotParameters to the
 	// VolumeSnapshotClass. Default: none.
 	Parameters, SnapshotParameters map[string]string
 	MountOptions                   []string
 	// VolumeSize is the size of the volumes; an expansion adds the same amount. If the driver
-	// creates larger volumes, it becomes their size. Default: 16Mi.
+	// creates larger volumes, VolumeSize is set to their size. Default: 16Mi.
 	VolumeSize resource.Quantity
 	// Handle is the id of an existing volume, for a driver that cannot create any, and Attributes
 	// are the volume's attributes. Default: a generated handle; it is enough for drivers that find
@@ -135,7 +135,7 @@ func (s Subject) grownAgain() string {
 // ours reports whether csisim starts the driver and can therefore end it.
 func (s Subject) ours() bool { return s.Driver.Socket == nil }
 
-// usualNodes is the default number of nodes of a scenario's cluster.
+// usualNodes is the default number of nodes in the cluster of a scenario.
 const usualNodes = 2
 
 // clusterYAML returns the cluster of a scenario with the given number of nodes and the kubelet's

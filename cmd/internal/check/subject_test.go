@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/drivers/mock"
 )
 
-// asked are the requests of a trial, the last of each kind.
+// asked holds the last request of each kind in a trial.
 type asked struct {
 	create   *csi.CreateVolumeRequest
 	stage    *csi.NodeStageVolumeRequest

@@ -400,7 +400,7 @@ func (p *page) gone(c *Card) {
 	}
 }
 
-// shared prints that trials disturbed each other, with the consequences.
+// shared prints that trials disturbed each other, and the consequences of this.
 func (p *page) shared(c *Card) {
 	if c.Shared != nil {
 		fmt.Fprintf(p, "\n%s\n  %s\n  One ran at a time from then on, and %s repeated; --parallel 1 begins like that.\n", "Disturbed", c.Shared, repeated(c.Shared.Again))

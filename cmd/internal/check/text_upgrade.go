@@ -151,8 +151,8 @@ func (f Finding) likewise() string {
 	return "so do " + strings.Join(f.Likewise, ", ")
 }
 
-// byItself explains why a finding may have another cause than the upgrade: the new release shows it
-// alone, or no second run shows it.
+// byItself explains why a finding may have another cause than the upgrade: the new release alone
+// shows the finding, or no second run shows it.
 func (f Finding) byItself() string {
 	const plain = " shows it without an upgrade, too: csisim check finds it without --upgrade-from"
 	switch f.Release {

@@ -52,8 +52,8 @@ func TestAnOldSnapshotterHasNoTrialsOfGroups(t *testing.T) {
 	}
 }
 
-// Kubernetes never requests the same name with fewer bytes or without the source, so it does not
-// depend on the refusal.
+// Kubernetes never repeats a request with the same name but a smaller size or without the source,
+// so it does not depend on the refusal.
 func TestAContradictionThatKubernetesNeverMakesIsANote(t *testing.T) {
 	strict := func(on bool) mock.Options { return mock.Options{Clone: true, Strict: new(on)} }
 	assert.Empty(t, checked(t, mocked(strict(true)), check.RunOptions{}, "contradicted/clone").Remarks())
@@ -111,7 +111,7 @@ func TestAProgramThatListsNothingIsFoundToLeak(t *testing.T) {
 	assert.Contains(t, found, "then left behind: volume of CreateVolume")
 }
 
-// Six trials that all time out would show less than one trial.
+// One finding about the cause is clearer than six trials that all time out.
 func TestADriverThatCannotPublishItsBlockVolumesIsReportedOnce(t *testing.T) {
 	driver := hostdir(buildHostdir(t), "block-not-published")
 	_, trials := planned(t, driver, check.RunOptions{WorkDir: workDir(t)})

@@ -57,7 +57,8 @@ func (u *Upgrade) factsOf(w way) *Facts {
 	return &f
 }
 
-// Plan composes the scenarios of an upgrade, of a rollback, and of the time between.
+// Plan composes the scenarios of an upgrade, of a rollback, and of the time when plugins of both
+// releases run.
 func (u *Upgrade) Plan() ([]*Trial, error) {
 	var all []*Trial
 	for _, w := range ways() {
@@ -112,7 +113,7 @@ func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOpt
 		return nil, fmt.Errorf("compose the trials that failed: %w", err)
 	}
 	o.Budget = 0
-	o.Sinks, o.Logs, o.KeepStates = nil, "", 0 // the user looks at the upgrade
+	o.Sinks, o.Logs, o.KeepStates = nil, "", 0 // reports show only the upgrade itself
 	again, err := Run(ctx, trials, o)
 	found := make([][]Finding, len(again))
 	for i, outcome := range again {
@@ -129,8 +130,8 @@ func shownAgain(ctx context.Context, pair *Upgrade, outcomes []Outcome, o RunOpt
 	return shown, err
 }
 
-// releaseOf returns the release that shows a finding of a trial alone. It returns "" if neither
-// release shows the finding alone but a second run with both releases shows it.
+// releaseOf returns the release that shows a finding of a trial without the other release. It
+// returns "" if only a second run with both releases shows the finding.
 func (u *Upgrade) releaseOf(trial, finding string) Release {
 	old, new := slices.Contains(u.old[trial], finding), slices.Contains(u.new[trial], finding)
 	switch {
@@ -168,7 +169,7 @@ func (u *Upgrade) split(found []Finding) (all []Finding) {
 	return all
 }
 
-// toldBy returns the finding as one of its trials shows it.
+// toldBy returns the finding in the form in which one of its trials shows it.
 func (f Finding) toldBy(o Outcome) Finding {
 	for _, own := range shownBy(o) {
 		if own.Name == f.Name {

@@ -93,7 +93,7 @@ func (u *Upgrade) services() []offered {
 	}
 }
 
-// without returns the names that others lacks.
+// without returns the names that are not in others.
 func without(names, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return slices.Contains(others, n) })
 }

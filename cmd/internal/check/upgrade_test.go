@@ -196,8 +196,9 @@ func TestTheCardOfAnUpgradeNamesTheDifferences(t *testing.T) {
 	assert.Equal(t, card.Facts.Name+" "+card.Upgrade.Old.Version+" → "+card.Upgrade.New.Version, page.Title)
 }
 
-// Given an old release with its own defect and a new release with a defect of the upgrade, when
-// both show the same finding in different trials, then only the trials of the upgrade fail.
+// Given an old release with its own defect, and a new release with a defect that only the upgrade
+// shows. When both show the same finding in different trials, then only the trials of the upgrade
+// fail.
 func TestAFindingIsSplitByTheReleaseThatShowsIt(t *testing.T) {
 	program := buildHostdir(t)
 	card := upgraded(t, release(program, "--broken=stop-unmounts"), release(program, "--broken=upgrade-unmounts"), "upgrade/published", "upgrade-at/NodePublishVolume-after")

@@ -21,8 +21,8 @@ func (p *page) waits(c *Card) {
 	}
 }
 
-// overdue returns the remark that a finding may depend on the patience, or on the length of the
-// wait for unfinished work of the driver; empty if it does not.
+// overdue returns the remark that a finding may depend on the patience, or on how long the run
+// waited for unfinished work of the driver; empty if it does not.
 func (f Finding) overdue() string {
 	r := f.Shown[0].Result
 	if r == nil {

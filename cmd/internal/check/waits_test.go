@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// A driver that always answers ABORTED may still be working: the run waited for it for a limited
-// time only.
+// A driver that always answers ABORTED may still be working, because the run waited only for a
+// limited time.
 func TestAFindingSaysThatItMayDependOnAWait(t *testing.T) {
 	waits := []sim.Wait{{For: "NodeUnpublishVolume, answered with ABORTED", Took: 30 * time.Second}}
 	for code, want := range map[string]string{

@@ -24,7 +24,8 @@ const AsCommand = "CSISIM_TEST_AS_COMMAND"
 var (
 	// Binaries is a directory that every user can read.
 	Binaries string
-	// commandFile returns csisim, which is the test binary itself in the tests of the command.
+	// commandFile returns the program csisim. In the tests of the command, it is the test binary
+	// itself.
 	commandFile = sync.OnceValues(func() (string, error) {
 		return filepath.Join(Binaries, "csisim"), goBuild("./cmd/csisim")
 	})
@@ -148,5 +149,5 @@ func RunIn(t *testing.T, environment []string, args ...string) Outcome {
 }
 
 // Nightly reports whether tests use large numbers of hostile and large inputs, as in make
-// nightly-live. Otherwise they only prove that the tests work.
+// nightly-live. Otherwise small numbers only show that the tests work.
 func Nightly() bool { return os.Getenv("CSISIM_NIGHTLY") != "" }

@@ -24,7 +24,7 @@ type Comparison struct {
 // Level is one level of the comparison.
 type Level struct {
 	diff.Level
-	// Compared is the number of comparisons, in the real run with most.
+	// Compared is the number of comparisons in the real run with the most comparisons.
 	Compared int
 	// Unseen is set if no real run has recorded the level.
 	Unseen bool
@@ -93,13 +93,13 @@ func isRecorded(level diff.Level, traces [][]trace.Line) bool {
 
 func levelOf(level diff.Level, from, between []pair) Level {
 	l := Level{Level: level}
-	noise := map[place]int{} // the largest number of differences between two real runs there
+	noise := map[place]int{} // by place: the largest number of differences between two real runs
 	for _, r := range between {
 		for p, n := range counted(r.of(level)) {
 			noise[p] = max(noise[p], n)
 		}
 	}
-	// The smallest number of differences between the simulation and a real run.
+	// By place: the smallest number of differences between the simulation and a real run.
 	fewest := counted(from[0].of(level))
 	for _, r := range from {
 		l.Compared = max(l.Compared, r.report.Compared[level])
@@ -126,7 +126,7 @@ func levelOf(level diff.Level, from, between []pair) Level {
 	return l
 }
 
-// addNoise adds differences that occur only in other reports, one for each place.
+// addNoise adds one difference for each place at which only other reports have differences.
 func (l *Level) addNoise(others []pair) {
 	known := map[place]bool{}
 	for _, d := range append(slices.Clone(l.Wrong), l.Noise...) {

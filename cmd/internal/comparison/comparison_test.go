@@ -62,8 +62,8 @@ func TestEqualRunsHaveNoNoise(t *testing.T) {
 	assert.NotZero(t, of(c, diff.Calls).Compared)
 }
 
-// A difference that only the simulation has is a mistake of the simulation, for any number of real
-// runs.
+// If the simulation differs from all real runs, this is a mistake of the simulation, for any number
+// of real runs.
 func TestDifferencesFromAllRealRunsAreWrong(t *testing.T) {
 	run := recording(t, name)
 	for _, real := range [][][]trace.Line{{without(run, "Node/NodeStageVolume")}, {without(run, "Node/NodeStageVolume"), without(run, "Node/NodeStageVolume")}} {
@@ -94,7 +94,7 @@ func TestDifferencesBetweenRealRunsProveNothingAboutTheSimulation(t *testing.T) 
 	assert.NotEmpty(t, of(c, diff.Calls).Noise)
 }
 
-// The noise of one place does not hide a difference in another.
+// Noise in one place does not hide a difference in another place.
 func TestNoiseHidesNoOtherDifference(t *testing.T) {
 	run := recording(t, name)
 	first := without(run, "Node/NodeUnstageVolume")
@@ -160,8 +160,8 @@ func TestAKnownRaceIsNoise(t *testing.T) {
 	assert.Contains(t, out.String(), "a race: whether the scheduler processes a pod before its claim is bound")
 }
 
-// A watch that delivers a cause after its effect is a race, too. An effect without a cause is not,
-// since the cause is missing.
+// If a watch delivers a cause after its effect, this is a race, too. If the cause is missing, it is
+// not a race.
 func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 	run := recording(t, name)
 	attached := slices.IndexFunc(run, func(l trace.Line) bool { return l.R == "volumeattachments" && l.Ev == "ADDED" })
@@ -178,7 +178,7 @@ func TestACauseThatIsSeenLateIsNoise(t *testing.T) {
 }
 
 // A kubelet checks every minute, counted from its own start, which volumes have statistics. One
-// more check while a pod runs is noise.
+// additional check while a pod runs is noise.
 func TestAnAdditionalStatisticsCallIsNoise(t *testing.T) {
 	run := recording(t, name)
 	unpublished := slices.IndexFunc(run, func(l trace.Line) bool { return l.M == "Node/NodeUnpublishVolume" })

@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// race is a difference for which real clusters have both outcomes, although two runs may have the
-// same outcome by chance.
+// race describes a difference for which both outcomes occur on real clusters, although two runs may
+// show the same outcome by chance.
 type race struct {
 	level diff.Level
 	is    func(d Difference) bool
@@ -45,8 +45,8 @@ func isSeenLate(d Difference) bool {
 	return d.What == "order of cause and effect" && d.A == simulation && !strings.Contains(row.A.Text, " without: ") && strings.Contains(row.B.Text, " without: ")
 }
 
-// isStatsLook reports whether the kubelet of a real run queries capabilities once more while a pod
-// runs. K-STAT-1
+// isStatsLook reports whether the kubelet of a real run makes one additional query for capabilities
+// while a pod runs. K-STAT-1
 func isStatsLook(d Difference) bool {
 	row := d.Rows[d.Index]
 	var simulated, real int
@@ -55,8 +55,9 @@ func isStatsLook(d Difference) bool {
 	return d.A == simulation && d.What == "NodeGetCapabilities before NodeUnpublishVolume" && badly == nil && worse == nil && real == simulated+1
 }
 
-// repeated returns a check for a successful call that a sidecar repeats up to most times because
-// its cache lags behind its own writes. A real run then has the call once more than the simulation.
+// repeated returns a function that recognizes repetitions of a successful call. A sidecar makes
+// such a call up to most times, because its cache lags behind its own writes. A real run then has
+// one call more than the simulation.
 func repeated(method string, most int) func(Difference) bool {
 	return func(d Difference) bool {
 		call := d.Rows[d.Index].B.Text
@@ -102,7 +103,8 @@ func isSlowStart(d Difference) bool {
 	return calls != nil && calls[1] == calls[2] && later(d, slowestStart)
 }
 
-// later reports whether a gap of a real run exceeds the simulated gap by at most most.
+// later reports whether a gap of a real run exceeds the simulated gap, by no more than the bound
+// most.
 func later(d Difference, most time.Duration) bool {
 	simulated, badly := time.ParseDuration(d.Rows[d.Index].A.Text)
 	real, worse := time.ParseDuration(d.Rows[d.Index].B.Text)

@@ -140,9 +140,9 @@ func callerGone(a, b *call) bool {
 	return (a.code == "Canceled" || b.code == "Canceled") && a.heldUp && b.heldUp
 }
 
-// ofBystander reports whether a NodeGetInfo in only one trace belongs to a driver without a part in
-// the scenario. Such a call is one of several in the same round. If the trace does not name the
-// drivers, the driver must be one that changes nothing.
+// ofBystander reports whether a NodeGetInfo that only one trace has belongs to a driver without a
+// part in the scenario. Such a call is one of several in the same round. If the trace does not name
+// the drivers, the driver must be one that changes nothing.
 func (d *comparison) ofBystander(s *side, calls []*call, i int) bool {
 	c := calls[i]
 	switch {
@@ -174,7 +174,7 @@ func isDouble(first, second *call) bool {
 // matched is a call in both traces.
 type matched struct{ a, b *call }
 
-// compareCalls compares the calls and returns those that both traces have, by series.
+// compareCalls compares the calls. It returns the calls that both traces have, by series.
 func (d *comparison) compareCalls() map[series][]matched {
 	a, b := d.a.ordered(d.b.abridged), d.b.ordered(d.a.abridged)
 	pairs := map[series][]matched{}
@@ -278,7 +278,7 @@ func (d *comparison) compareCallers(pairs map[series][]matched) {
 	}
 }
 
-// compareOrder compares the order of two calls of different callers. x is first in A.
+// compareOrder compares the order of two calls of different callers. In trace A, x precedes y.
 func (d *comparison) compareOrder(volume string, x, y matched) {
 	if x.a.caller == y.a.caller && x.a.node == y.a.node || x.b.at <= y.b.at {
 		return

@@ -10,11 +10,11 @@ import (
 // cause states that one event precedes another, for one volume on one node.
 type cause struct {
 	first, then string
-	undone      string // after this event, an earlier first no longer counts
+	undone      string // this event cancels an earlier first
 }
 
-// causes are orders of calls and changes of objects that the control plane maintains (fact 1). The
-// traces differ if one of them keeps such an order and the other breaks it.
+// causes lists the orders of calls and object changes that the control plane maintains (fact 1).
+// The traces differ if one of them keeps such an order and the other breaks it.
 var causes = []cause{
 	{first: "CreateVolume succeeds", then: "PersistentVolume appears"},
 	{first: "PersistentVolume appears", then: "claim is bound"},

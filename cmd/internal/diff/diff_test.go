@@ -51,7 +51,7 @@ func TestTheVersionsOfTracesAreNotCompared(t *testing.T) {
 	assert.Equal(t, described(t, Compare(run, run)), described(t, Compare(with, run)))
 }
 
-// Recordings do not hold restarts, and their runtime stopped its containers before a reboot.
+// Recordings contain no restarts, and the recorded runtime stopped its containers before a reboot.
 func TestRestartsAreComparedBetweenSimulatedRuns(t *testing.T) {
 	run := func(seq uint64, status map[string]any) []trace.Line {
 		pod := trace.Line{K: trace.API, Ev: "ADDED", R: "pods", Name: "default/web", Obj: map[string]any{"status": map[string]any{"phase": "Pending"}}}

@@ -15,8 +15,8 @@ var (
 	leftBehind  = lazyregexp.New(`/[0-9a-f]{64}(/| )|` + unknownUID)
 )
 
-// requestedOptions returns the mount options that are not defaults of the file system, so that the
-// mount requested them. The first is rw or ro.
+// requestedOptions returns the mount options that are not defaults of the file system. The mount
+// call must have requested these options. The first is rw or ro.
 func requestedOptions(options string) []string {
 	all := strings.Split(options, ",")
 	asked := all[:1:1]

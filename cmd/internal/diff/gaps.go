@@ -132,7 +132,7 @@ func (d *comparison) compareRepeats(subject string, rows []pair, a, b []*event) 
 	}
 }
 
-// recent is the number of triggers before a call that may have caused it.
+// recent is the number of last triggers before a call that may have caused the call.
 const recent = 3
 
 // before returns the last triggers before a call, the newest last.

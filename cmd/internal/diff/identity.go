@@ -66,8 +66,8 @@ func byEnd(lines []trace.Line) []trace.Line {
 	return ordered
 }
 
-// is assigns a role to a name, unless the name has one. A second name in the same role gets a
-// number.
+// is assigns a role to a name, unless the name already has a role. A second name in the same role
+// gets a number.
 func (n *identities) is(name, kind, role string) {
 	if name == "" || n.role[name] != "" {
 		return
@@ -116,8 +116,8 @@ func (n *identities) takesPart(driver string) {
 	}
 }
 
-// made records the volumes and snapshots that drivers created. A volume's key is its claim, or its
-// own id.
+// made records the volumes and snapshots that drivers created. The key of a volume is its claim;
+// without a claim it is the volume id.
 func (n *identities) made(l trace.Line) {
 	switch {
 	case l.M == "Controller/CreateVolume":

@@ -7,7 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Row is one line of the two traces side by side. An empty cell means that there is nothing.
+// Row is one line of the two traces side by side. An empty cell means that this trace has no event
+// in the row.
 type Row struct {
 	A, B Cell
 	Same bool

@@ -11,19 +11,19 @@ import (
 // programs race to start. The nodes and pods of these recordings exist only as API objects.
 const setUpDone = "-- set-up done"
 
-// ofRecord are the resources of such records.
+// ofRecord lists the resources that such recordings contain only as API objects.
 var ofRecord = map[string]bool{"nodes": true, "csinodes": true, "csidrivers": true, "pods": true, "storageclasses": true}
 
 func isSetUpDone(l trace.Line) bool { return l.K == trace.Step && strings.Contains(l.Msg, setUpDone) }
 
-// startsSidecar reports whether a step starts a sidecar of CSI-Addons, which ends the set-up if
-// there is no setUpDone.
+// startsSidecar reports whether a step starts a sidecar of CSI-Addons. Without a step setUpDone,
+// this step ends the set-up.
 func startsSidecar(l trace.Line) bool {
 	return l.K == trace.Step && (strings.HasPrefix(l.Msg, "start sidecar ") || strings.HasPrefix(l.Msg, "start-controller csi-addons-sidecar/"))
 }
 
-// setUpEnd returns the line that ends the set-up of a trace with sidecars of CSI-Addons, -1 for
-// another trace.
+// setUpEnd returns the line that ends the set-up of a trace with sidecars of CSI-Addons. It returns
+// -1 for any other trace.
 func setUpEnd(lines []trace.Line) int {
 	if done := slices.IndexFunc(lines, isSetUpDone); done >= 0 {
 		return done
@@ -32,7 +32,8 @@ func setUpEnd(lines []trace.Line) int {
 }
 
 // withoutSameConditions returns a patch without conditions that differ only in their times. A patch
-// contains the whole list if a second has passed between two changes, and otherwise no part of it.
+// contains the whole list of conditions if a second has passed between two changes. Otherwise it
+// contains no part of the list.
 func (s *side) withoutSameConditions(before, patch map[string]any) map[string]any {
 	if !s.records || !has(patch, "status", "conditions") || canonical(field(before, "status", "conditions")) != canonical(field(patch, "status", "conditions")) {
 		return patch
@@ -141,7 +142,7 @@ func (s *side) healthOf(key string) string {
 	return key
 }
 
-// sorted sorts a list of names, because the claims of a group have the order of the cache.
+// sorted sorts a list of names, because the claims of a group are listed in the order of the cache.
 func (s *side) sorted(value any) any {
 	names := slices.Clone(list(value))
 	slices.SortFunc(names, func(x, y any) int { return strings.Compare(text(x, "name"), text(y, "name")) })

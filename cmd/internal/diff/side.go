@@ -11,7 +11,7 @@ import (
 type side struct {
 	lines      []trace.Line
 	names      *identities
-	normalised int // strings with names that this run generated
+	normalised int // the number of strings with names that this run generated
 	allowed    map[Tolerance]int
 
 	initial  map[object]map[string]any // by the first step
@@ -19,7 +19,7 @@ type side struct {
 	block    bool                      // some volume is a raw block volume
 	staged   map[string]bool           // drivers that stage file systems
 	abridged bool                      // stored without the lines of the tolerance Abridged
-	records  bool                      // of a cluster that records nodes and pods, see setUpDone
+	records  bool                      // nodes and pods exist only as API objects, see setUpDone
 	mixed    bool                      // compared with the other kind of trace
 
 	calls    []*call

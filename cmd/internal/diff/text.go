@@ -27,7 +27,7 @@ type TextOptions struct {
 }
 
 const (
-	usualWidth = 120 // for two traces side by side, if nothing is cut
+	usualWidth = 120 // columns of two traces side by side, if nothing is cut
 	around     = 3   // rows of context before and after a difference
 	listed     = 12
 )

@@ -35,7 +35,7 @@ func newCheckout(t *testing.T) *checkout {
 	require.NoError(t, err, string(out))
 	home := t.TempDir()
 	environment := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_CACHE_HOME=" + home, "GOFLAGS=-trimpath"}
-	// The new home must not change these variables.
+	// These variables keep their values, although the home directory is new.
 	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH", "GOPROXY"} {
 		value, err := exec.Command("go", "env", name).Output()
 		require.NoError(t, err)
@@ -66,7 +66,7 @@ func (c *checkout) apply(b block) {
 	require.NoError(c.t, err, "%s\n%s", b.text, out)
 }
 
-// shell runs a block in the environment and directory that the previous blocks have left.
+// shell runs a block in the environment and directory in which the previous blocks ended.
 func (c *checkout) shell(b block) *exec.Cmd {
 	after := filepath.Join(c.dir, "environment")
 	script := fmt.Sprintf("set -e\nif [ -e %[1]s ]; then . %[1]s; cd \"$PWD\"; fi\n%[2]sexport PWD; export -p > %[1]s\n", after, b.text)
@@ -122,13 +122,13 @@ func (c *checkout) start(b block) {
 	require.NoError(c.t, command.Start())
 	c.t.Cleanup(func() {
 		_ = syscall.Kill(-command.Process.Pid, syscall.SIGTERM)
-		_ = command.Wait() // its own end, or this signal
+		_ = command.Wait() // the block has ended by itself, or by this signal
 	})
 	printed := func() string {
 		text, _ := os.ReadFile(output)
 		return string(text)
 	}
-	// The last line of csisim up, which may begin with notes.
+	// The last line that csisim up prints; notes may precede it.
 	isUp := func() bool { return strings.Contains(printed(), "Stop it with ") }
 	require.Eventually(c.t, isUp, time.Minute, 10*time.Millisecond, b.text)
 	require.NotContains(c.t, printed(), "csisim: ", b.text)

@@ -16,7 +16,7 @@ import (
 type cut struct{ before, step, after string }
 
 // cutAt cuts a scenario at a step, counted from 0. It returns false if the step does not begin on a
-// separate line.
+// new line.
 func (s *Search) cutAt(text string, step int) (c cut, ok bool) {
 	steps := stepsOf(s.file, text)
 	if step < 0 || step >= len(steps) {
@@ -34,7 +34,7 @@ func (c cut) pause() string {
 	return indent + "- advance: 10m\n"
 }
 
-// again repeats the run of a finding with another text of its scenario; nil if the choices do not
+// again repeats the run of a finding with a changed text of its scenario; nil if the choices do not
 // fit this text.
 func (s *Search) again(ctx context.Context, f *Finding, text string, o Options) *scenario.Result {
 	subject, err := newSubject(s.file, []byte(text), o)
@@ -67,8 +67,8 @@ func (s *Search) judgeWait(ctx context.Context, f *Finding, text string, step in
 	}
 }
 
-// judgeRest pauses for ten minutes instead of waiting for a call or an event, and decides by the
-// remaining failures, because calls and events are not the purpose of a scenario. If no failure
+// judgeRest replaces a wait for a call or an event by a pause of ten minutes, because calls and
+// events are not the purpose of a scenario. The remaining failures then decide. If no failure
 // remains, apart from other over-specific expectations, the run reached the end in another way, and
 // the scenario is responsible.
 func (s *Search) judgeRest(ctx context.Context, f *Finding, text string) {
@@ -107,8 +107,8 @@ func (s *Search) isPassing(ctx context.Context, text string, step int) bool {
 	return err == nil && len(calm.Steps) > later && calm.Steps[later].State == scenario.StepFailed
 }
 
-// judgeEnd detects a scenario that ends before a component retries after a fault. With ten more
-// minutes, it does not fail.
+// judgeEnd detects a scenario that ends before a component retries after a fault. If it continues
+// for ten more minutes, it does not fail.
 func (s *Search) judgeEnd(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.AskedAgain) {
 		return

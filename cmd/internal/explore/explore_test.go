@@ -63,7 +63,7 @@ func rerun(t *testing.T, name string, text []byte, strategy kernel.Strategy) *sc
 }
 
 // The attachment is lost when the driver is killed during a second attach of the volume. This
-// requires a stale view, which causes the call, and a fault.
+// requires a fault, and a stale view that causes the second attach.
 func TestAMistakeThatNeedsAFaultAndAnOrderIsFound(t *testing.T) {
 	o := usual(200)
 	o.Space.Kinds = []fault.Kind{fault.Killed}
@@ -154,8 +154,8 @@ func TestAScenarioThatFailsCalmlyIsNotSearched(t *testing.T) {
 	assert.Zero(t, s.Runs)
 }
 
-// A search finds violations of the scenario's invariants. It reports the statements in sometimes
-// that were true in no run.
+// A search finds violations of the scenario's invariants. It reports the statements of sometimes
+// that were not true in any run.
 func TestInvariantsOfTheScenarioAreSearchedFor(t *testing.T) {
 	text := append(textOf(t, "lifecycle"), `
 always:

@@ -26,10 +26,10 @@ type Finding struct {
 	Scenario []byte
 	Steps    int
 	// Hazards are the hazards of Kubernetes in the shrunk run. Late is the time until an awaited
-	// condition is met when the run waits longer; 0 if it is never met.
+	// condition is met in a run with a longer wait; 0 if it is never met.
 	Hazards []*blame.Hazard
 	Late    time.Duration
-	// Never is set if the condition is not met after a longer wait either.
+	// Never is set if the condition is not met even after a longer wait.
 	Never bool
 	// Instead is the verdict on the driver in the run with the longer wait; "" for none.
 	Instead string
@@ -92,14 +92,14 @@ func (f *Finding) blame() verdict.Blame {
 	})
 }
 
-// Fails reports whether the finding is a failure, neither a known hazard of Kubernetes nor an
-// over-specific expectation.
+// Fails reports whether the finding is a failure. A known hazard of Kubernetes or an over-specific
+// expectation is not a failure.
 func (f *Finding) Fails() bool {
 	return f.Blame == verdict.Driver || f.Blame == verdict.Own || f.IsUnexplained()
 }
 
-// IsUnexplained reports whether the driver is not responsible and no known behaviour of Kubernetes
-// explains the finding.
+// IsUnexplained reports whether nothing explains the finding: the driver is not responsible, and no
+// known behaviour of Kubernetes causes it.
 func (f *Finding) IsUnexplained() bool {
 	return f.Blame == verdict.Kubernetes && !slices.ContainsFunc(f.Choices, isBelated) && blame.Unexplained(f.Verdict, f.Hazards, f.Never)
 }

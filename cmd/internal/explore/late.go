@@ -14,8 +14,8 @@ import (
 // never.
 const patience = time.Hour
 
-// waitLonger repeats the shrunk run of a timeout with longer waits, and records the time until the
-// condition is met, or that it is never met.
+// waitLonger repeats the shrunk run of a timeout with longer waits. It records the time until the
+// condition is met, or the fact that it is never met.
 func (s *Search) waitLonger(ctx context.Context, f *Finding) {
 	if f.Blame != verdict.Kubernetes || !f.Is(verdict.Progress) {
 		return

@@ -81,7 +81,7 @@ func (m *Merged) readCorpora(dir string) error {
 	return nil
 }
 
-// searchOf returns the search to which a corpus belongs as a shard.
+// searchOf returns the search of which a corpus is a shard.
 func (m *Merged) searchOf(c *Corpus) *MergedSearch {
 	is := func(s MergedSearch) bool {
 		return s.Scenario == c.Scenario && s.Strategy == c.Strategy && s.Seed == c.Seed && s.Shards == c.Shards

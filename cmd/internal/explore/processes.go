@@ -15,11 +15,11 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// variable is set in child processes of this program that make runs. Its value is the number of
-// their jobs.
+// variable is the environment variable that this program sets in child processes that make runs.
+// Its value is the number of jobs of the process.
 const variable = "CSISIM_RUNS"
 
-// MakesRuns reports whether this process was started to Serve.
+// MakesRuns reports whether this process was started to make runs with Serve.
 func MakesRuns() bool { return os.Getenv(variable) != "" }
 
 // task is the first message to a process for each job.
@@ -50,8 +50,8 @@ type answer struct {
 	Machine bool // the machine could not make the run
 }
 
-// startProcesses starts the processes that make the runs; it returns nil if this process makes
-// them.
+// startProcesses starts the processes that make the runs. It returns nil if this process makes the
+// runs itself.
 func (s *Search) startProcesses() (processes, error) {
 	o := s.options
 	if !o.Processes || o.Jobs < 2 || o.Strategy == explore.Exhaustive || !s.subject.scenario.HasPrograms() || !namespaces.Entered() {
@@ -112,7 +112,7 @@ func (w *way) Make(ctx context.Context, assigned []byte) ([]byte, error) {
 func (w *way) send(what any) error { return w.write.Encode(what) }
 
 // Close closes the connection.
-func (w *way) Close() { _ = w.file.Close() } // the reader on the other side then ends
+func (w *way) Close() { _ = w.file.Close() } // the process on the other side then stops reading
 
 // serve makes the runs of one job until its connection is closed.
 func serve(ctx context.Context, file *os.File) {

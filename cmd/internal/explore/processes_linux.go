@@ -70,7 +70,7 @@ func startProcess(cpu, jobs int) (*process, error) {
 	command.Stderr = os.Stderr
 	defer func() {
 		for _, theirs := range command.ExtraFiles {
-			_ = theirs.Close() // the process has its own copy
+			_ = theirs.Close() // the child process has its own copy
 		}
 	}()
 	p := &process{command: command, ended: make(chan struct{})}

@@ -61,7 +61,7 @@ func TestPairsOfFaultsShowDefectsThatNoSingleFaultShows(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, namesOf(singles.Findings))
 
-	// A killed driver, then a mount in use.
+	// The pair is a kill of the driver, then a mount in use.
 	o.Pairs, o.Seed, o.Runs, o.Space.Budget = true, 139, 10, 2
 	pairs, err := Of(context.Background(), fileOf("lifecycle"), text, o)
 	require.NoError(t, err)

@@ -12,7 +12,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// From the life of a volume, a finding keeps only the required steps, and one node.
+// The reduced scenario of a finding contains only the required steps of a volume's life, and one
+// node.
 func TestAFindingKeepsItsNecessarySteps(t *testing.T) {
 	o := usual(12)
 	o.Space.Kinds = []fault.Kind{fault.Repeated}

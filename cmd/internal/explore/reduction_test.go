@@ -99,13 +99,13 @@ func ends(t *testing.T, name string, o explore.Options, space fault.Space) (map[
 	return w.seen, found
 }
 
-// The runs that are left out only reorder commuting steps, so they end like runs that are made.
+// Each run that is left out only reorders commuting steps, so it ends like a run that is made.
 func TestAReducedSearchReachesAllEndsOfAnUnreducedOne(t *testing.T) {
 	lost := fault.Space{Kinds: []fault.Kind{fault.Lost}, Budget: 1}
 	tests := []struct {
 		name  string
 		space fault.Space
-		runs  int // of the unreduced search; 0 means all
+		runs  int // limit of the unreduced search; 0 means no limit
 	}{
 		{"testdata/started", fault.Space{}, 400},
 		{"testdata/started", fault.Space{}, 0},

@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 
 // BenchmarkExplore measures how many runs of a search one core makes per second. The runs are a
 // volume's life with faults and a driver in the process: with a pod on one node, and with a pod
-// that moves to another node. The former must reach 600 and should reach 1,000. Calm runs and the
-// runs of findings come on top; a sound driver has few of them.
+// that moves to another node. The scenario with one node must reach 600 runs and should reach
+// 1,000. Calm runs and the runs of findings come on top; a sound driver has few of them.
 func BenchmarkExplore(b *testing.B) {
 	for _, life := range []struct{ name, scenario string }{{"basic", "testdata/basic"}, {"move", "lifecycle"}} {
 		b.Run(life.name, func(b *testing.B) { exploreLife(b, life.scenario, textOf(b, life.scenario)) })
@@ -36,7 +36,7 @@ func BenchmarkExplore(b *testing.B) {
 }
 
 // BenchmarkExploreProgram is BenchmarkExplore with a driver program. Each run starts the program,
-// and the programs' processor time counts, too. At least 20 would be better.
+// and the programs' processor time counts, too. The goal is at least 20 runs per second.
 func BenchmarkExploreProgram(b *testing.B) {
 	exploreLife(b, "lifecycle", withProgram(b, "lifecycle", buildHostdir(b)))
 }

@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestSimulatedRunsEqualTheRecordings runs the scenario of each recording and compares the traces
-// on every level. The list of open differences has each level that differs, with the reason, and no
-// level that agrees.
+// on every level. The list of open differences contains exactly the levels that differ, each with a
+// reason.
 func TestSimulatedRunsEqualTheRecordings(t *testing.T) {
 	found, open := map[string]*diff.Report{}, readOpen(t)
 	for _, name := range recordings(t) {

@@ -14,7 +14,8 @@ import (
 )
 
 // openList holds, by recording and level, the reason why a simulated run still differs. A recording
-// without levels has no scenario yet. The list may only shrink: -update removes levels that agree.
+// without levels has no scenario yet. The list may only become shorter: -update removes the levels
+// that agree.
 type openList map[string]map[diff.Level]string
 
 const openFile = "open.txt"

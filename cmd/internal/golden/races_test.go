@@ -57,9 +57,9 @@ var races = []race{
 	}},
 }
 
-// course is the part of a run that races decide.
+// course holds the results of a run that depend on races.
 type course struct {
-	calls    map[string]int // that reached the driver, by method
+	calls    map[string]int // number of calls that reached the driver, by method
 	warnings map[string]int // by reason
 	// The times at which the volume was attached and SuccessfulAttachVolume was emitted, in ms.
 	attached, got int64

@@ -115,7 +115,7 @@ func withBroken(t *testing.T, file, broken string) *scenario.Scenario {
 	if broken == "publish-wrong-volume-after-restart" {
 		s.Steps = slices.DeleteFunc(s.Steps, func(step scenario.Step) bool { return step.Kind == "restart-kubelet" })
 	}
-	// Others may name the driver's profile.
+	// Other scenarios may name the profile of the driver.
 	asProgram, err := scenario.Load("programs/hostdir-block.yaml")
 	require.NoError(t, err)
 	if p := s.Drivers[0].Program; p == nil || len(p.Command) == 0 {

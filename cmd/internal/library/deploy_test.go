@@ -88,8 +88,8 @@ const (
 	reboot       = "- power-off: node-a\n- power-on: node-a\n- advance: 5m\n- wait: {pod: web, phase: Running}\n"
 )
 
-// Given a driver with records in its container, when its manifests mount a volume there, then the
-// records are lost exactly when a real cluster loses the content of that volume.
+// Given a driver with records in its container, when its manifests mount a volume over the records,
+// then they are lost exactly when a real cluster loses the content of that volume.
 func TestVolumesOfAContainerHaveTheLifetimeInTheManifests(t *testing.T) {
 	withHostdir(t)
 	const lost = "NodeUnpublishVolume has no effect"

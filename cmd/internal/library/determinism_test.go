@@ -33,8 +33,9 @@ const endOfPair = 2 * time.Minute
 
 // TestRunsWithProgramsAreRepeatable makes each run twice. The strategy, not the clock, chooses the
 // order in which the actions of a driver's program enter a run. The reference driver is
-// deterministic. Runs that differ because of the driver fail, too, unless a fault has killed it
-// during a call. The test prints a line for each pair when it ends, and one for all of them.
+// deterministic. The test also fails if the driver caused the difference, unless a fault has killed
+// the driver during a call. The test prints a line for each pair when it ends, and one for all of
+// them.
 func TestRunsWithProgramsAreRepeatable(t *testing.T) {
 	withHostdir(t)
 	if *loaded {

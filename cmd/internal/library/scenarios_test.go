@@ -107,8 +107,8 @@ func runAll(t *testing.T, pattern string) {
 	}
 }
 
-// TestScenariosWithDriverProgramsReallyMount runs, as programs, the reference driver with real
-// mounts and public drivers in PATH.
+// TestScenariosWithDriverProgramsReallyMount runs driver programs: the reference driver with real
+// mounts, and the public drivers in PATH.
 func TestScenariosWithDriverProgramsReallyMount(t *testing.T) {
 	withHostdir(t)
 	mounts := mountTable(t)

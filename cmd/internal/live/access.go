@@ -64,7 +64,7 @@ func (a *access) hint() string {
 	return fmt.Sprintf("Use it with: kubectl --context %s get nodes", a.name)
 }
 
-// Stop ends a live cluster and waits for the end of its process.
+// Stop ends a live cluster and waits until its process has ended.
 func Stop(name string) error {
 	cluster, err := Find(name)
 	if err != nil {

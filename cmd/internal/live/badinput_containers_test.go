@@ -172,7 +172,7 @@ func TestACommandWhoseTerminalDisappearsEnds(t *testing.T) {
 	c.down()
 }
 
-// commands returns the command lines of the processes that a pod's container sees.
+// commands returns the command lines of all processes that are visible in a pod's container.
 func (c *streamsCluster) commands(pod string) string {
 	c.t.Helper()
 	return c.execIn(pod, "main", "sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null; :")

@@ -27,7 +27,7 @@ import (
 const churnVariable = "CSISIM_CHURN"
 
 // Given a live cluster, when pods with block volumes are created and deleted, then csisim has no
-// more descriptors, threads and files than after the first ones.
+// more descriptors, threads and files than after the first pods.
 func TestALiveClusterStaysTheSameSize(t *testing.T) {
 	clitest.NeedsMounts(t)
 	t.Parallel() // the test mostly waits
@@ -61,7 +61,7 @@ func TestALiveClusterStaysTheSameSize(t *testing.T) {
 	c.down()
 }
 
-// The Go runtime keeps threads, and the server connections, that are idle.
+// The Go runtime keeps idle threads, and the server keeps idle connections.
 const (
 	descriptorsOfClients = 4
 	threadsOfGo          = 8

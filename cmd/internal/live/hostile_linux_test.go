@@ -78,8 +78,8 @@ func TestADriverReachesTheAddressesOfItsScenario(t *testing.T) {
 	assert.Equal(t, "yes", b.driver(t, "root", "--network", "own")["connect to loopback"])
 }
 
-// otherwise is the cell for a way that this machine lacks, and for a way that the text below the
-// table describes for machines without /dev/net/tun.
+// otherwise is the cell for a way that this machine lacks. It is also the cell for a way that, on
+// machines without /dev/net/tun, the text below the table describes.
 const otherwise = "otherwise"
 
 // reachTable returns the cells of the page's table, by their rows and columns.
@@ -129,7 +129,7 @@ func newBait(t *testing.T, bin string) *bait {
 	disk := filepath.Join(p.Dir, "disk")
 	require.NoError(t, os.WriteFile(disk, make([]byte, 1<<20), 0o644))
 	loop := "0"
-	if clitest.IsRoot() { // others may make no device nodes
+	if clitest.IsRoot() { // other users may not create device nodes
 		device, err := exec.Command("losetup", "--find", "--show", disk).Output()
 		if err != nil {
 			t.Skip("no loop devices here: ", err)
@@ -153,7 +153,7 @@ func newBait(t *testing.T, bin string) *bait {
 	b.putMore(t)
 	b.words = append(b.words,
 		"file="+b.file, "dev="+filepath.Base(b.device()), "loop="+loop, fmt.Sprint("pid=", victim.Process.Pid), "process=sleep", fmt.Sprint("key=", 0x63736973),
-		// Without the host part, the scenario does not name the address.
+		// The port is without a host, so that the scenario does not contain the address.
 		`"net=`+network+`"`, fmt.Sprint("port=", listener.Addr().(*net.TCPAddr).Port),
 	)
 	return b
@@ -191,8 +191,8 @@ func (b *bait) putMore(t *testing.T) {
 	}
 }
 
-// withKey starts a command as a program with a key in its session. Hostile programs search for this
-// key.
+// withKey makes a command start as a program with a key in its session. Hostile programs search for
+// this key.
 func (b *bait) withKey(c *exec.Cmd) {
 	c.Args = append([]string{b.hostile, "put=" + b.name, "--", c.Path}, c.Args[1:]...)
 	c.Path = b.hostile
@@ -209,7 +209,7 @@ func (b *bait) plain() (words []string) {
 	return words
 }
 
-// ways returns the hostile program's report by the names of the ways.
+// ways returns the report of the hostile program as a map from ways to results.
 func (b *bait) ways(report string) map[string]string {
 	ways := reported(report)
 	if _, err := os.Stat(b.file); err != nil && len(ways) > 0 {
@@ -221,7 +221,7 @@ func (b *bait) ways(report string) map[string]string {
 	return ways
 }
 
-// reported returns the lines of a report by the names of the ways.
+// reported parses a report into a map from ways to results.
 func reported(report string) map[string]string {
 	ways := map[string]string{}
 	for _, line := range regexp.MustCompile(`hostile: ([^:\n]+): (yes|no|absent)`).FindAllStringSubmatch(report, -1) {
@@ -230,8 +230,8 @@ func reported(report string) map[string]string {
 	return ways
 }
 
-// hostileDriver returns the ways of a driver program of csisim run that both its node plugin and
-// its controller plugin find.
+// hostileDriver returns the ways to the machine that both plugins of a driver program find under
+// csisim run.
 func hostileDriver(t *testing.T, bin, user string, flags ...string) map[string]string {
 	return newBait(t, bin).driver(t, user, flags...)
 }
@@ -290,7 +290,7 @@ spec:
     volumeMounts: [{name: data, mountPath: /data}]
 `
 
-// hostilePods returns the ways of pods of csisim up, by the kinds of pods.
+// hostilePods returns the ways to the machine that pods of csisim up find, by the kind of pod.
 func hostilePods(t *testing.T, bin, user string) map[string]map[string]string {
 	kinds := map[string]map[string]string{}
 	for kind, of := range map[string]struct {

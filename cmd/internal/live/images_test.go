@@ -135,9 +135,10 @@ spec:
 	c.down()
 }
 
-// A driver mounts the node's /dev to see devices that are created later. A container can mount it
-// read-only and still start, although it cannot create its termination log there. The log is not at
-// the usual path: a sidecar that runs outside of containers may have left a file there.
+// A driver mounts the node's /dev to see devices that are created later. A container that mounts
+// this /dev read-only still starts, although it cannot create its termination log there. The test
+// sets another path for the log, because a sidecar that runs outside of containers may have left a
+// file at the usual path.
 func TestAContainerMountsTheDevicesOfItsNode(t *testing.T) {
 	c := startImages(t)
 	pod := c.make(`
@@ -160,8 +161,8 @@ spec:
 	c.down()
 }
 
-// An image needs neither a C library nor a shell. Only its own program is started inside its root
-// file system.
+// An image needs neither a C library nor a shell. csisim starts only the image's own program inside
+// the root file system.
 func TestAnImageMayHaveOneProgramAlone(t *testing.T) {
 	c := startImages(t)
 	c.make(`
@@ -174,8 +175,8 @@ spec:
 	c.down()
 }
 
-// id and stat show the security context inside; a command that is executed in the container runs as
-// the same user.
+// Inside the container, id and stat show the security context. A command that is executed in the
+// container runs as the same user.
 func TestAContainerHasTheSecurityContextOfItsPod(t *testing.T) {
 	c := startImages(t, "--unmapped", "refuse")
 	require.Eventually(t, func() bool {

@@ -19,7 +19,8 @@ const journalFormat = 1
 // journalHeader is the first line of a journal.
 type journalHeader struct {
 	Format int `json:"csisimState"`
-	// Starts counts the clusters that have had the state, and Time is the cluster's time.
+	// Starts counts the clusters that have been started with this state. Time is the time on the
+	// clock of the cluster.
 	Starts uint32    `json:"starts"`
 	Time   time.Time `json:"time"`
 	// Revision is the number of the last write.
@@ -41,9 +42,9 @@ type journalLine struct {
 	Deleted  *store.Key      `json:"deleted,omitempty"`
 }
 
-// journal keeps the objects of a cluster in a file: all objects, a line each, and after them each
-// write. A write has reached the kernel before its client receives the answer, so that it survives
-// a kill.
+// journal keeps the objects of a cluster in a file. The file begins with all objects, one per line;
+// a line for each later write follows. Each write has reached the kernel before its client receives
+// the answer, so the write survives a kill of csisim.
 type journal struct {
 	path   string
 	header journalHeader
@@ -69,7 +70,7 @@ func (j *journal) follow(s *store.Store) error {
 	return nil
 }
 
-// begin replaces the file by one with the present objects.
+// begin replaces the file with one that contains only the present objects.
 func (j *journal) begin() error {
 	next := j.path + ".new"
 	j.header.Time, j.header.Revision = j.store.Now(), j.store.Revision()
@@ -125,8 +126,8 @@ func (j *journal) lineOf(c store.Commit) (journalLine, error) {
 	return line, err
 }
 
-// mostWritten is the size of writes after which the file begins anew, unless the objects are
-// larger.
+// mostWritten bounds the size of the writes in the file, unless the objects are larger. At the
+// bound, begin replaces the file.
 const mostWritten = 64 << 20
 
 // keep appends a write.
@@ -164,7 +165,7 @@ func (j *journal) end() error {
 // keptObjects are the contents of a journal.
 type keptObjects struct {
 	journalHeader
-	lines map[string]journalLine // the last one of each object
+	lines map[string]journalLine // the last line of each object
 	torn  bool                   // the last line is incomplete
 }
 

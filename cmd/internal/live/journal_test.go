@@ -30,7 +30,7 @@ func settings(name string) *corev1.ConfigMap {
 }
 
 // Given objects that were created, changed and deleted, when another store is made from the
-// journal, then it has the same objects, and further ones get new uids and higher versions.
+// journal, then it has the same objects, and new objects get new uids and higher versions.
 func TestAJournalHoldsTheObjectsOfAStore(t *testing.T) {
 	j, s := journalOf(t)
 	for _, name := range []string{"a", "b"} {
@@ -82,7 +82,7 @@ func TestAJournalIgnoresATornLastLine(t *testing.T) {
 	assert.NotContains(t, kept.lines, "configmaps default/b")
 }
 
-// An incomplete line elsewhere is no trace of a kill.
+// An incomplete line before the end of the file does not result from a kill.
 func TestAJournalNamesALineThatIsNoObject(t *testing.T) {
 	j, _ := journalOf(t)
 	file, err := os.OpenFile(j.path, os.O_APPEND|os.O_WRONLY, 0)
@@ -94,7 +94,7 @@ func TestAJournalNamesALineThatIsNoObject(t *testing.T) {
 	assert.ErrorContains(t, err, `cluster.json:4: found "{\n", want an object`)
 }
 
-// A long life does not make the journal grow forever.
+// The journal of a long-running cluster does not grow without bound.
 func TestAJournalBeginsAnewWhenItHasManyWrites(t *testing.T) {
 	j, s := journalOf(t)
 	_, err := store.Create(s, settings("a"))
@@ -118,7 +118,7 @@ func TestAJournalBeginsAnewWhenItHasManyWrites(t *testing.T) {
 	assert.Contains(t, kept.lines, "configmaps default/b")
 }
 
-// A cluster must not go on without its journal.
+// A cluster must not continue without its journal.
 func TestAWriteThatCannotBeKeptIsReported(t *testing.T) {
 	j, s := journalOf(t)
 	var failed error

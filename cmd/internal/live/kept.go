@@ -16,13 +16,13 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// The files of a state directory besides those of the nodes and drivers.
+// The files in a state directory that belong neither to nodes nor to drivers.
 const (
 	journalName = "cluster.json"
 	keyName     = "service-account.key"
 )
 
-// kept is the state of a cluster that outlives it, in a directory.
+// kept is the directory with the state of a cluster; the state outlives the cluster.
 type kept struct {
 	dir     *workdir.Dir
 	objects *keptObjects // nil for a new cluster
@@ -62,7 +62,7 @@ func (o Options) openKept() (*kept, error) {
 	return k, nil
 }
 
-// checkStateDir rejects a directory with files of others.
+// checkStateDir rejects a directory with files that csisim has not written.
 func checkStateDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || len(entries) == 0 && err == nil {
@@ -88,14 +88,14 @@ func (k *kept) empty() error {
 	return err
 }
 
-// end ends the keeping of writes: the end of a cluster is no part of its state.
+// end stops recording writes, because the writes at the end of a cluster are not part of its state.
 func (k *kept) end() {
 	if k != nil {
 		_ = k.journal.end() // all its writes have succeeded
 	}
 }
 
-// close ends the use of the directory.
+// close releases the directory.
 func (k *kept) close() error {
 	if k == nil {
 		return nil
@@ -159,7 +159,7 @@ func (k *kept) start(ctx context.Context) time.Time {
 
 // startOf returns the time at which the clock of a cluster begins, and the wait before that. last
 // is the end of the last cluster. The clock never runs backwards. If the last cluster has just
-// ended, the wait prevents that the clock runs ahead of the real one.
+// ended, the wait keeps the clock from running ahead of the real one.
 func startOf(last, now time.Time) (start time.Time, wait time.Duration) {
 	start = now.Add(-bootTime)
 	switch ahead := last.Sub(start); {

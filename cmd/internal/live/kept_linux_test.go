@@ -117,8 +117,8 @@ func restartedOnce(pod *corev1.Pod) bool {
 }
 
 // Given a cluster with a volume that has data, a snapshot and a custom object, when it ends or is
-// killed and starts again with the same state, then all objects and the data are there, its nodes
-// have been rebooted, and it goes on.
+// killed and starts again with the same state, then all objects and the data still exist, its nodes
+// have been rebooted, and the cluster continues to work.
 func TestAKeptClusterContinues(t *testing.T) {
 	for name, end := range map[string]func(*programCluster){
 		"after SIGTERM": func(c *programCluster) {
@@ -209,8 +209,8 @@ func (p *keptPlace) refused(args ...string) string {
 	return got.Stderr
 }
 
-// Given the state of a cluster, when another cluster is started with it, then one error names the
-// difference; a further node is no mistake.
+// Given the state of a cluster, when a different cluster is started with this state, then one error
+// names the difference; an additional node is permitted.
 func TestAStateIsOfOneCluster(t *testing.T) {
 	t.Parallel() // the test mostly waits
 	p := newKeptPlace(t)

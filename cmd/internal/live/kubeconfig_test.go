@@ -140,7 +140,7 @@ func TestChangesOfOthersToAKubeconfigStay(t *testing.T) {
 	assert.Contains(t, textOf(t, l.kubeconfig()), "# of the platform team")
 }
 
-// kubectl and client-go lock a kubeconfig by a file beside it.
+// kubectl and client-go lock a kubeconfig by creating a file beside it.
 func TestALockedKubeconfigIsAwaited(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

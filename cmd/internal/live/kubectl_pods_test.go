@@ -28,8 +28,8 @@ func (l *liveCluster) withInput(input string, args ...string) (string, error) {
 	return early.ReplaceAllString(string(out), ""), err
 }
 
-// early matches a log line of kubectl: the kubelet's first, empty message can arrive before kubectl
-// has its streams.
+// early matches a message of kubectl. kubectl prints the message if the kubelet's first, empty
+// message arrives before kubectl has created its streams.
 var early = regexp.MustCompile(`(?m)^E.*Unknown stream id 1, discarding message\n`)
 
 // Common kubectl commands work with pods that run programs.

@@ -13,7 +13,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// lookout follows a live cluster for the page. When a browser polls, it makes chunks of new events.
+// lookout follows a live cluster for the page. When a browser polls, lookout encodes the new events
+// as chunks.
 type lookout struct {
 	cluster *sim.Simulation
 	name    string
@@ -27,8 +28,8 @@ type lookout struct {
 	open    []*trace.Event // calls without an answer at that time
 }
 
-// mostEvents bounds the events in the page of a live cluster. Beyond it, the page restarts with the
-// newest events.
+// mostEvents bounds the events in the page of a live cluster. If there are more, the page starts
+// again with the newest events.
 const mostEvents = 50_000
 
 func newLookout(c *sim.Simulation, name string) *lookout { return &lookout{cluster: c, name: name} }
@@ -114,8 +115,8 @@ func (l *lookout) gather() []*trace.Event {
 	return fresh
 }
 
-// settled returns an event that does not change any more. For a call without an answer, it is a
-// copy of the present state.
+// settled returns an event that does not change any more. For a call without an answer, this is a
+// copy in its present state.
 func (l *lookout) settled(e *trace.Event) *trace.Event {
 	if e.Kind != trace.Call || calls.Answered(e) {
 		return e

@@ -118,11 +118,11 @@ var _ io.Writer = (*counter)(nil)
 
 // BenchmarkFollowing measures the cost of following a cluster, per second in which ten pods with
 // volumes are created and deleted. The additional processor time, including the pauses of the
-// cluster for the page, is at most 3 % of the time without a follower. Another processor makes
-// chunks and the answer while the cluster runs.
+// cluster for the page, is at most 3 % of the time without a follower. Another processor encodes
+// the chunks and the answer while the cluster runs.
 //
-// The benchmark follows one of two clusters, and after some rounds the other one. Each runs first
-// in half of the rounds, and garbage is collected between the measurements.
+// The benchmark follows one of two clusters, and switches to the other one after some rounds. Each
+// cluster runs first in half of the rounds, and garbage is collected between the measurements.
 func BenchmarkFollowing(b *testing.B) {
 	const clusters, turn = 2, 10 // rounds until the other cluster is followed
 	var all [clusters]*sim.Simulation

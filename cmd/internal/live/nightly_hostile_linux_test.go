@@ -66,7 +66,7 @@ func TestSocketsOfOddPaths(t *testing.T) {
 	t.Logf("%d runs in %v", runs, time.Since(began))
 }
 
-// registrar answers, after a while, with its information, which may be false.
+// registrar answers with its information after a while. The information may be false.
 type registrar struct {
 	registration.UnimplementedRegistrationServer
 	info *registration.PluginInfo

@@ -23,7 +23,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/clitest"
 )
 
-// large returns a number, or a smaller one outside nightly tests.
+// large returns the number for nightly tests, and a smaller one for all other tests.
 func large(usual, night int) int {
 	if clitest.Nightly() {
 		return night

@@ -15,9 +15,10 @@ import (
 )
 
 // Given a directory of the node, when a pod mounts below it, then other pods with the directory see
-// the mount according to their propagation, in any order of their starts. A FUSE daemon in its own
-// pod serves other pods that way. All readers read after the mount is made. The file "mounted" in
-// their directory signals this; it is on the node's file system, so every reader sees it.
+// the mount according to their propagation, no matter in which order the pods start. A FUSE daemon
+// in its own pod serves other pods that way. All readers read after the mount is made. The file
+// "mounted" in their directory signals this; it is on the node's file system, so every reader sees
+// it.
 func TestAMountOfAPodReachesOtherPods(t *testing.T) {
 	for name, command := range map[string]string{
 		"in memory": "mount -t tmpfs mine $d/mnt && echo hello > $d/mnt/file && touch $d/mounted && exec sleep 1000",

@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Given two sidecars, the first of which takes a while to start, and an init container after them,
-// then each waits for the previous one. When the main container ends, the pod ends, and the
-// sidecars end after it in reverse order.
+// Given two sidecars and an init container after them. When the first sidecar takes a while to
+// start, then each container waits for the previous one. When the main container ends, the pod
+// ends, and the sidecars end after it in reverse order.
 func TestSidecarsServeAPodWhoseWorkEnds(t *testing.T) {
 	c := startPrograms(t)
 	c.make(`

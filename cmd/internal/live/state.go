@@ -81,7 +81,7 @@ func ClaimName(name string) (*Claim, error) {
 	}
 }
 
-// tryClaim returns nil if another process has the name.
+// tryClaim claims the name. It returns nil if another process has the name.
 func tryClaim(path, name string, flags int) (*Claim, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
 	if err != nil {
@@ -98,7 +98,7 @@ func tryClaim(path, name string, flags int) (*Claim, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	// Its last owner has removed it.
+	// The last owner has removed the file.
 	if there, err := os.Lstat(path); err != nil || !os.SameFile(held, there) {
 		return nil, file.Close()
 	}
@@ -117,7 +117,7 @@ func (c *Claim) write(change *kubeconfigChange) error {
 	return c.file.Truncate(int64(len(text)))
 }
 
-// undo reverts the changes of the cluster, or of a killed one of the same name.
+// undo reverts the changes of this cluster, or of a killed cluster of the same name.
 func (c *Claim) undo() error {
 	text, err := os.ReadFile(c.file.Name())
 	if err != nil || len(text) == 0 {
@@ -125,7 +125,8 @@ func (c *Claim) undo() error {
 	}
 	var change kubeconfigChange
 	if err := json.Unmarshal(text, &change); err != nil {
-		// Killed during its writing: the kubeconfig is changed only afterwards.
+		// The process was killed while it wrote the claim. It changes the kubeconfig only
+		// afterwards.
 		return c.file.Truncate(0)
 	}
 	if err := change.undo(); err != nil {
@@ -134,7 +135,7 @@ func (c *Claim) undo() error {
 	return c.file.Truncate(0)
 }
 
-// Release gives up the name. Processes may wait for this to detect the end of the cluster.
+// Release gives up the name. Other processes may wait for this, to detect the end of the cluster.
 func (c *Claim) Release() error {
 	err := c.undo()
 	if err == nil {

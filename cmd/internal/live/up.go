@@ -45,12 +45,12 @@ type Options struct {
 const keptCalls = 20_000
 
 // bootTime is the virtual time for the start of a cluster, plus a second. This time passes
-// instantly, and the cluster's clock starts that far in the past. Otherwise clients would see
+// instantly, so the cluster's clock starts that far in the past. Otherwise clients would see
 // creation times in the future, and kubectl describe would show the age <invalid>.
 const bootTime = 11 * time.Second
 
-// Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done.
-// Besides the errors of scenario.Run, it returns *EnvironmentError.
+// Up runs a scenario and then serves its cluster, under the claimed name, until ctx is done. Its
+// errors are those of scenario.Run, and *EnvironmentError.
 func Up(ctx context.Context, claimed *Claim, s *scenario.Scenario, o Options) (*scenario.Result, error) {
 	kept, err := o.openKept()
 	if err != nil {

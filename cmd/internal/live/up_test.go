@@ -174,8 +174,8 @@ func TestUpKeepsOtherEntriesOfTheKubeconfig(t *testing.T) {
 	assert.Contains(t, config.Clusters, "work")
 }
 
-// When the terminal of a cluster is closed, the cluster ends and leaves nothing behind. A command
-// that ignores SIGHUP, as under nohup, keeps running.
+// When the terminal of a cluster is closed, the cluster ends and leaves nothing behind. If the
+// command ignores SIGHUP, as under nohup, it keeps running.
 func TestUpEndsWithItsTerminal(t *testing.T) {
 	clitest.NeedsSignal(t, syscall.SIGHUP)
 	l := startUp(t)

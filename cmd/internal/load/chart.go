@@ -17,7 +17,7 @@ type chart struct {
 	Series     []series
 }
 
-// series is one line, or one cloud of points, of a chart.
+// series is one line of a chart, or one cloud of points.
 type series struct {
 	Name   string
 	Color  int // of the page's colours
@@ -100,7 +100,7 @@ func (c chart) SVG() template.HTML {
 		s.draw(&b, x, y)
 	}
 	b.WriteString("</svg>")
-	return template.HTML(b.String()) // all texts in it are escaped
+	return template.HTML(b.String()) // all texts in the chart are escaped
 }
 
 func (s series) draw(b *strings.Builder, x, y axis) {

@@ -13,7 +13,7 @@ import (
 type Comparison struct {
 	Baseline load.Driver `json:"baseline"`
 	Volumes  int         `json:"volumes"`
-	// Rows has everything that was compared.
+	// Rows lists all compared measurements.
 	Rows []Difference `json:"rows"`
 	// Notes are the limits of the comparison.
 	Notes []string `json:"notes,omitempty"`
@@ -23,8 +23,8 @@ type Comparison struct {
 // that the difference is due to chance.
 type Difference struct {
 	Name string `json:"name"`
-	// Call is set for the time of a call, in milliseconds; otherwise it is a measurement of a
-	// phase.
+	// Call is set if the measurement is the time of a call, in milliseconds. Otherwise it is a
+	// measurement of a phase.
 	Call bool    `json:"call"`
 	Old  float64 `json:"old"`
 	New  float64 `json:"new"`
@@ -121,8 +121,8 @@ func (c *Comparison) add(d Difference, was, is []float64) {
 	c.Rows = append(c.Rows, d)
 }
 
-// judge decides which differences are larger than noise. Among many rows, one would differ by
-// chance. Therefore each row needs more certainty than all rows together (Bonferroni).
+// judge decides which differences are larger than noise. With many rows, at least one would differ
+// by chance. Each row therefore needs more certainty than the whole comparison (Bonferroni).
 func (c *Comparison) judge() {
 	for i := range c.Rows {
 		d := &c.Rows[i]

@@ -47,7 +47,7 @@ func failed(s load.Summary) (n int) {
 	return n
 }
 
-// values are the values that conditions can use and that concern no call.
+// values lists the values of conditions that are not about a call.
 var values = []struct {
 	name, unit string
 	of         func(*Report) float64
@@ -122,8 +122,8 @@ func names(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " and " + all[len(all)-1]
 }
 
-// environment has the functions and values of conditions. A call can be written with or without
-// quotes. note is called with each value of a function in use.
+// environment provides the functions and values of conditions. A call can be written with or
+// without quotes. note is called with each value of a function in use.
 func environment(r *Report, note func(string)) (*cel.Env, error) {
 	options := []cel.EnvOption{cel.CrossTypeNumericComparisons(true)}
 	for _, method := range load.Kinds {

@@ -101,7 +101,7 @@ func levels(volumes []int) string {
 	return strings.Join(all, ", ")
 }
 
-// columns are the numbers of volumes of the levels, as a heading.
+// columns returns a heading with the number of volumes of each level.
 func (p *printer) columns(first string) []string {
 	row := []string{first}
 	for _, l := range p.Levels {

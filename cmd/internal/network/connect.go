@@ -48,7 +48,7 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 			r.Complete(true)
 			return
 		}
-		// The client's handshake has no end if the client leaves during it.
+		// If the client leaves during its handshake, the handshake never ends.
 		defer context.AfterFunc(from.ctx, func() { _ = server.Close() })()
 		if client := accept(r); client != nil {
 			splice(from.ctx, n.lifeOf(server), client, server)
@@ -58,7 +58,7 @@ func (n *Network) connect(r *tcp.ForwarderRequest) {
 	})
 }
 
-// lifeOf returns a context that ends with the server of a connection, if the server is in the
+// lifeOf returns a context that ends when the server of a connection ends, if the server is in the
 // cluster.
 func (n *Network) lifeOf(server net.Conn) context.Context {
 	at, err := netip.ParseAddrPort(server.RemoteAddr().String())

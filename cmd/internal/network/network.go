@@ -4,8 +4,8 @@
 //
 // Each namespace has one interface: a TUN device with its other end in csisim. Packets between
 // namespaces are forwarded unchanged. All other connections end in a TCP/IP stack of this process.
-// For them, the stack connects to the pods of a service, or to the outside from csisim's machine.
-// This needs no root and leaves the machine's own network unchanged.
+// For each of these connections, the stack connects to a pod of the service, or to the outside from
+// csisim's machine. This needs no root and leaves the machine's own network unchanged.
 package network
 
 import (
@@ -33,7 +33,8 @@ type Cluster interface {
 	// Ports returns the ports of a name such as "_http._tcp.web.default.svc.cluster.local"; false
 	// if the name does not exist.
 	Ports(name string) ([]net.SRV, bool)
-	// Alias returns another name for a name of the cluster's domain; "" if it has none.
+	// Alias returns the name for which a name of the cluster's domain is an alias; "" if it is not
+	// an alias.
 	Alias(name string) string
 }
 
@@ -82,7 +83,7 @@ func Permitted(nodes int) error {
 	return nil
 }
 
-// Serve sets the cluster with the services and names.
+// Serve sets the cluster that provides the services and names.
 func (n *Network) Serve(c Cluster) { n.cluster.Store(&c) }
 
 // Join adds the network namespace of the calling OS thread to the network, until leave is called.

@@ -226,8 +226,8 @@ func TestConnectionsEndWithTheirPods(t *testing.T) {
 	}
 }
 
-// Given a server that has accepted a connection, when the pod ends before its handshake does, then
-// the server notices.
+// Given a server that has accepted a connection, when the client's pod ends before the handshake is
+// complete, then the server notices.
 func TestAConnectionEndsWithAPodThatLeavesDuringItsHandshake(t *testing.T) {
 	s := start(t)
 	ended := make(chan error)
@@ -307,7 +307,7 @@ func TestStreamsArriveWhole(t *testing.T) {
 	s := start(t)
 	sum := func(c net.Conn) {
 		hash := sha256.New()
-		_, _ = io.Copy(hash, c) // until the client has sent all
+		_, _ = io.Copy(hash, c) // until the client has sent all data
 		fmt.Fprintf(c, "%x", hash.Sum(nil))
 	}
 	at := listen(t, "127.0.0.1:0", sum)
@@ -431,7 +431,7 @@ func TestTheEndOfTheNetworkEndsItsConnections(t *testing.T) {
 	require.ErrorContains(t, err, "the network is closed")
 }
 
-// The pods of a node beyond the last subnet would have the addresses of another node's pods.
+// Pods of a node beyond the last subnet would get addresses of another node's pods.
 func TestNodesWithoutASubnetHaveNoNetwork(t *testing.T) {
 	assert.EqualError(t, network.Permitted(257), "there are 257 nodes, and at most 256 have a subnet for their pods")
 	assert.NotEqual(t, address.PodsOf(0), address.PodsOf(address.MostNodes-1))

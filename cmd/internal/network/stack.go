@@ -21,8 +21,8 @@ const nic tcpip.NICID = 1
 // mostOpening bounds the connections that are being established.
 const mostOpening = 4096
 
-// startStack starts the stack. It accepts every delivered packet as its own, and may answer from
-// any address.
+// startStack starts the stack. The stack accepts every packet that it gets as its own, and may
+// answer from any address.
 func (n *Network) startStack() error {
 	n.stack = stack.New(stack.Options{
 		NetworkProtocols:   []stack.NetworkProtocolFactory{ipv4.NewProtocol},
@@ -30,7 +30,7 @@ func (n *Network) startStack() error {
 	})
 	n.link = &link{channel.New(0, mtu, ""), n.send}
 	host := tcpip.ProtocolAddress{Protocol: ipv4.ProtocolNumber, AddressWithPrefix: tcpip.AddrFrom4(address.Host.As4()).WithPrefix()}
-	// Its loss detection by time mistakes slow readers for losses.
+	// Time-based loss detection mistakes slow readers for losses.
 	sack, recovery := tcpip.TCPSACKEnabled(true), tcpip.TCPRecovery(0)
 	var failed []error
 	for _, err := range []tcpip.Error{

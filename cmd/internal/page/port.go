@@ -84,7 +84,7 @@ func (p *Port) hand(a arrival) bool {
 func (p *Port) detectProtocol(conn net.Conn) {
 	stop := context.AfterFunc(p.open, func() { _ = conn.Close() })
 	first := make([]byte, 1)
-	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if this fails, reading fails, too
+	_ = conn.SetReadDeadline(time.Now().Add(p.silence)) // if this fails, the read fails, too
 	_, err := conn.Read(first)
 	_ = conn.SetReadDeadline(time.Time{})
 	if !stop() || err != nil {
@@ -100,7 +100,7 @@ func (p *Port) detectProtocol(conn net.Conn) {
 	}
 }
 
-// peekedConn is a connection after the reading of its first byte.
+// peekedConn is a connection of which the first byte has already been read.
 type peekedConn struct {
 	net.Conn
 	all io.Reader

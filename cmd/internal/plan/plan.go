@@ -25,9 +25,9 @@ type Plan struct {
 }
 
 // A run on a real cluster takes longer than the scenario alone. These are measured durations of the
-// additional work: kind's three nodes, the drivers (the simulation contains a part of that), a
-// driver's own manifests, a boot until the driver is registered again, each further pod, and the
-// removal of everything at the end.
+// additional work. In order: creating kind's three nodes, deploying the drivers (the simulation
+// contains a part of this), deploying a driver by its own manifests, a boot until the driver is
+// registered again, each further pod, and removing everything at the end.
 const (
 	makesCluster = 50 * time.Second
 	makesDrivers = 4 * time.Second

@@ -54,7 +54,8 @@ func TestPlansOfAClusterOfAKubeconfig(t *testing.T) {
 	}
 }
 
-// Plans cover every step of the library: each step has a description or a reason.
+// Plans cover every step of the library: each step has a description, or a reason why it is
+// impossible.
 func TestEveryStepOfTheLibraryIsPlanned(t *testing.T) {
 	files, err := filepath.Glob("../../../scenarios/*.yaml")
 	require.NoError(t, err)

@@ -43,7 +43,7 @@ func (p *Printer) failures(run Run) string {
 }
 
 // failure describes one failure in the words of the page: headline, place, preceding events,
-// expected and found. shown are the events that previous failures have shown.
+// expected and found. shown contains the events that previous failures have shown.
 func (p *Printer) failure(run Run, f scenario.Failure, explained view.Finding, shown map[uint64]bool) string {
 	found := cmp.Or(explained.Found, excerpt.Paths(f.Got))
 	if strings.HasSuffix(explained.Short, found) || strings.HasSuffix(f.Verdict.Text, f.Got) {

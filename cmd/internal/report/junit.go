@@ -37,7 +37,7 @@ type junitCase struct {
 	Class   string        `xml:"classname,attr"`
 	File    string        `xml:"file,attr,omitempty"`
 	Time    string        `xml:"time,attr"`
-	Failure *junitProblem `xml:"failure"` // at most one, which readers count as a failed case
+	Failure *junitProblem `xml:"failure"` // at most one: readers count each as a failed case
 	Error   *junitProblem `xml:"error"`
 	Skipped *junitSkipped `xml:"skipped"`
 }

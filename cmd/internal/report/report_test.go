@@ -157,8 +157,8 @@ func TestTheSummaryCountsPlannedRunsThatDidNotHappen(t *testing.T) {
 		"3 scenarios: 1 passed, 0 failed, 2 not run · 30 driver calls · 20 min of cluster time in 100 ms\n")
 }
 
-// The last line reports that an exceeded patience affected a run, even if the run passed. Under
-// another load the run may differ.
+// The last line reports that an exceeded patience affected a run, even if the run passed. On a
+// machine with another load, the run may differ.
 func TestSummaryCountsTheCallsThatExceededThePatience(t *testing.T) {
 	run := passed()
 	run.Result.Overdue = []string{"CreateVolume pvc-1", "NodeStageVolume pvc-1"}
@@ -173,7 +173,8 @@ func TestReplayIsACommandForTheShell(t *testing.T) {
 	assert.Equal(t, `csisim run 'scenarios/it'\''s lost.yaml' --strategy random --seed 7 --until 3`, failed().Replay())
 }
 
-// GitHub interprets percent signs, line ends, and in properties colons and commas.
+// GitHub interprets percent signs and line ends. In properties it also interprets colons and
+// commas.
 func TestAnnotationEscapesItsText(t *testing.T) {
 	assert.Equal(t, "::error file=/elsewhere/a%2Cb.yaml,line=3,col=5,title=x%3A y::100%25%0Asecond\n",
 		report.Annotation("/workspace", "/elsewhere/a,b.yaml", 3, 5, "x: y", "100%\nsecond"))

@@ -97,7 +97,7 @@ func (p *Printer) Finished(run Run) {
 // longestNotes bounds the printed notes of a run.
 const longestNotes = 3
 
-// notes prints observations that are no failures. The litter of Kubernetes itself is printed only
+// notes prints observations that are not failures. The litter of Kubernetes itself is printed only
 // in verbose output.
 func (p *Printer) notes(result *scenario.Result) {
 	notes := result.Notes

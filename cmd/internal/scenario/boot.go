@@ -17,7 +17,7 @@ func (r *runner) boot() error {
 	if waited := (*sim.StuckError)(nil); errors.As(err, &waited) {
 		if refused := r.refusedRegistration(); refused != nil {
 			if r.scenario.awaitsRegistration() {
-				return nil // the rejection is the subject of the scenario
+				return nil // the scenario tests the rejection
 			}
 			return refused
 		}

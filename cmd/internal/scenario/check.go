@@ -21,7 +21,7 @@ type checker struct {
 
 	kinds       expect.Kinds
 	path        string // of the value that is being checked
-	number      int    // of the step that is being checked, from 0; after the steps, their number
+	number      int    // index of the checked step; at the end, the number of steps
 	made        manifestObjects
 	definitions definitions
 	ruled       ruled

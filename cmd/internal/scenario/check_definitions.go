@@ -24,7 +24,7 @@ import (
 // objects.
 type definitions struct {
 	store *store.Store
-	// The step that first defines a kind, -1 for the objects at the start.
+	// The step that first defines a kind; -1 if an object at the start defines it.
 	from map[schema.GroupKind]int
 	at   map[schema.GroupKind]manifest.Object // and the manifest that does
 	made map[custom]bool

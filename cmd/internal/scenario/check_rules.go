@@ -18,8 +18,9 @@ import (
 // accepted describes a valid manifest.
 const accepted = "a value that the API server accepts"
 
-// checkRules checks an object of a manifest against the rules of the API. An object that is applied
-// again is merged with the existing object, so only mistakes in the manifest itself are certain.
+// checkRules checks an object of a manifest against the rules of the API. If an object is applied
+// again, it is merged with the existing object, so only mistakes in the manifest itself are
+// certain.
 func (c *checker) checkRules(res *store.Resource, o manifest.Object) {
 	at := place{o.File, o.At}
 	if c.ruled.places[at] {

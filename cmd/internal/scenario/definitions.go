@@ -95,7 +95,7 @@ func mentionsCSIAddons(document *strict.Document, dir string) bool {
 func withCSIAddons() *store.Store {
 	s := kind.NewStore(store.Options{})
 	for _, d := range csiaddons.All() {
-		_, _ = store.Adopt(s, d) // a test makes sure that each is valid
+		_, _ = store.Adopt(s, d) // a test makes sure that each definition is valid
 	}
 	return s
 }

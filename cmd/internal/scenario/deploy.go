@@ -109,7 +109,7 @@ func (d *Driver) take(own *deploy.Own) error {
 	return nil
 }
 
-// ofDeployments are flags of sidecars that set paths and addresses, without an effect on the
+// ofDeployments lists flags of sidecars that only set paths and addresses and have no effect on the
 // driver.
 var ofDeployments = []string{
 	"--csi-address", "--v", "--logtostderr", "--http-endpoint", "--metrics-address", "--metrics-path", "--health-port",

@@ -34,12 +34,12 @@ func runTwice(ctx context.Context, s *Scenario, o RunOptions) (*Result, error) {
 	return result, nil
 }
 
-// traces are the traces of two runs that should be equal. It does not render equal events, since
-// rendering takes longer than a run.
+// traces compares the traces of two runs that should be equal. It does not render equal events,
+// since rendering takes longer than a run.
 type traces struct {
 	first      []*trace.Event // events that the second run has not reached yet
 	line       int
-	difference error // by the first line that differs
+	difference error // describes the first line that differs
 }
 
 // keep records an event of the first run.

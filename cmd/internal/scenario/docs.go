@@ -52,7 +52,7 @@ func objectField() strict.Field {
 // kinds returns the built-in kinds as keys name them.
 func kinds() []string {
 	names := map[string]bool{}
-	for _, res := range (expect.Kinds{}).Names() { // any order: the result is a map, too
+	for _, res := range (expect.Kinds{}).Names() { // in any order: they become a map
 		names[strings.ToLower(res.GVK.Kind)] = true
 	}
 	return slices.Sorted(maps.Keys(names))

@@ -45,7 +45,7 @@ type Driver struct {
 
 	profile *profile.Profile // named by Profile
 	own     *deploy.Own      // read from Deploy; nil for none
-	unknown []string         // sidecars and flags of Deploy that the simulation does not know
+	unknown []string         // sidecars and flags in Deploy that the simulation does not support
 }
 
 // Program describes how a driver program is started. A path that begins with ./ or ../ is relative
@@ -90,7 +90,7 @@ func (s *Scenario) HasPrograms() bool {
 	return s.Lives() || slices.ContainsFunc(s.Drivers, func(d Driver) bool { return d.Program != nil })
 }
 
-// driverNamed returns a driver by its name. The only driver may be named by "".
+// driverNamed returns the driver with a name. If there is only one driver, "" also selects it.
 func (s *Scenario) driverNamed(name string) Driver {
 	i := slices.IndexFunc(s.Drivers, func(d Driver) bool { return d.name() == name })
 	return s.Drivers[max(0, i)]

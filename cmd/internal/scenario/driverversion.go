@@ -26,7 +26,7 @@ type DriverVersion struct {
 	Sidecars  *sim.Sidecars `json:"sidecars,omitempty" doc:"Flags and versions of the sidecars that differ from the defaults."`
 	Objects   Manifests     `json:"objects,omitzero" doc:"Further manifests of the release, such as a StorageClass with other parameters."`
 
-	profile *profile.Profile // that describes the release; nil for none
+	profile *profile.Profile // the profile that describes the release; nil for none
 	own     *deploy.Own      // read from Deploy; nil for none
 	without []sim.Sidecar    // that Deploy lacks
 	objects []object         // read from Objects
@@ -91,7 +91,7 @@ func (c *checker) checkVersionsOf(d *Driver) {
 		v := d.Versions[name]
 		field := "versions." + name
 		if name == d.Version {
-			continue // the driver itself is this release
+			continue // the driver itself describes this release
 		}
 		if name == d.firstVersion() {
 			c.report(field, "version \""+name+"\"", "another name: "+name+" is the release that is installed first")

@@ -85,7 +85,7 @@ func (v celView) Calls() []any {
 	for _, e := range v.seen.CallsSince(v.seen.Since) {
 		line, err := e.Line()
 		if err != nil {
-			continue // a message that the trace cannot contain cannot be queried
+			continue // a message that cannot be in a trace cannot be queried
 		}
 		all = append(all, map[string]any{
 			"call": calls.Short(e.Method), "driver": e.Driver, "node": v.seen.Names.Node(e), "from": e.Actor,

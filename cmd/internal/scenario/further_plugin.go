@@ -36,7 +36,7 @@ func (c *checker) checkPlugins(d Driver) {
 	for i, p := range d.Plugins {
 		c.at(strict.Index(c.in("plugins"), i), func() {
 			c.node("node", p.Node)
-			// In any order: reports are sorted.
+			// The order has no effect, because reports are sorted.
 			for field, name := range map[string]string{"name": p.Name, "registry": p.Registry} {
 				if name != "" && len(validation.IsDNS1123Label(name)) > 0 {
 					c.report(field, fmt.Sprintf("%s %q", field, name), `lower-case letters, digits and -, such as "v2"`)

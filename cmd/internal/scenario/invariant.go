@@ -18,7 +18,7 @@ type Invariant struct {
 // statementWatch evaluates the statements of always and sometimes at the end of each instant.
 type statementWatch struct {
 	r        *runner
-	evidence *expect.Evidence // its own journal: waits use the journal of the run
+	evidence *expect.Evidence // separate, because waits use the journal of the run
 	looked   bool
 	revision uint64
 	open     []*watchedStatement

@@ -55,7 +55,7 @@ func Parse(file string, data []byte) (*Scenario, error) {
 	document.Root.Decode(s)
 	s.positions, s.csiAddons = document.Positions, mentionsCSIAddons(document, filepath.Dir(file))
 	if key := document.Root.Key("expect"); key != nil {
-		// For the checks of every run, which need no expectations.
+		// The checks of every run need this position, even without expectations.
 		s.positions["expect"] = key.Position()
 	}
 	if s.Name == "" {
@@ -125,7 +125,7 @@ func (c *checker) readReleases(room *int) (all []manifest.Object) {
 		for _, name := range slices.Sorted(maps.Keys(versions)) {
 			v := versions[name]
 			if name == c.scenario.Drivers[i].Version {
-				continue // its objects belong to the scenario
+				continue // the objects of this release belong to the scenario
 			}
 			objects, problems := v.Objects.read(c.dir, room)
 			v.objects, c.problems = objects, append(c.problems, problems...)

@@ -28,7 +28,7 @@ func stored(objects []object) (all []store.Object) {
 }
 
 // Load returns the load that a scenario describes. The first step that applies copies of a file is
-// the workload. Objects of earlier steps exist from the beginning. notes name all other steps. The
+// the workload. Objects of earlier steps exist from the beginning. notes names all other steps. The
 // error is a *sim.ConfigError if it has no such step.
 func (s *Scenario) Load(ctx context.Context, o RunOptions) (loaded sim.LoadOptions, copies int, notes []string, err error) {
 	loaded.Cluster, loaded.Objects = s.Loaded(ctx, o)

@@ -21,7 +21,7 @@ type manifestObjects struct {
 	generated []generated
 }
 
-// generated are objects that controllers create. A prefix of their names identifies them.
+// generated describes objects that controllers create; their names begin with the prefix.
 type generated struct {
 	resource, namespace, prefix string
 }
@@ -102,7 +102,7 @@ func (m *manifestObjects) names(resource, namespace string) []string {
 	return names
 }
 
-// whole lists the resources with objects that only manifests create. The control plane itself
+// whole lists the resources of which only manifests create objects. The control plane itself
 // creates objects of all other resources.
 var whole = map[string]bool{
 	"pods": true, "persistentvolumeclaims": true, "storageclasses": true, "statefulsets": true,

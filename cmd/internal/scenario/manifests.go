@@ -73,7 +73,8 @@ func (Manifests) JSONSchema() map[string]any {
 // maxText bounds the bytes of a scenario's manifests, with all copies.
 const maxText = 128 << 20
 
-// read decodes all objects; files are relative to dir. room is the unused part of maxText.
+// read decodes all objects; files are relative to dir. room is the part of maxText that is still
+// unused.
 func (m Manifests) read(dir string, room *int) ([]manifest.Object, strict.Problems) {
 	var objects []manifest.Object
 	var problems strict.Problems

@@ -10,8 +10,8 @@ type pods struct {
 	nodes []string
 	// silent are nodes with a kubelet that is down.
 	silent map[string]bool
-	// gone has, by driver, the nodes without a pod of the driver's plugin: it was deleted or never
-	// existed. "" names the only driver.
+	// gone lists, by driver, the nodes without a pod of the driver's plugin, because the pod was
+	// deleted or never existed. "" names the only driver.
 	gone map[string]map[string]bool
 }
 
@@ -36,7 +36,8 @@ func (p *pods) take(driver, node string) {
 	p.gone[driver][node] = true
 }
 
-// after applies a step, and returns why it is impossible; "" if it is possible.
+// after applies a step to the state. It returns the reason why the step is impossible; "" if it is
+// possible.
 func (p *pods) after(a action) string {
 	switch s := a.(type) {
 	case killKubeletStep:
@@ -60,7 +61,8 @@ func (p *pods) after(a action) string {
 	return ""
 }
 
-// starts applies the start of plugins. A plugin without a pod needs the kubelet of its node.
+// starts applies the start of plugins to the state. A plugin without a pod needs the kubelet of its
+// node.
 func (p *pods) starts(fields pluginFields) (why string) {
 	p.each(fields, func(node string) {
 		if p.gone[fields.Driver][node] && p.silent[node] {

@@ -43,7 +43,7 @@ type Result struct {
 	// Notes lists, one per line, observations that are not failures, and places that could not be
 	// checked.
 	Notes []string
-	// Litter lists, one per line, the leftovers that real Kubernetes also leaves behind.
+	// Litter lists the leftovers that real Kubernetes also leaves behind, one per line.
 	Litter []string
 	// Written lists the files that programs wrote, or tried to write, outside the run. These writes
 	// were discarded.

@@ -46,7 +46,7 @@ type RunOptions struct {
 	WorkDir string
 	// DriverLogs is the directory for the output of driver programs. Default: the run's directory.
 	DriverLogs string
-	// Guard fails a run in which a component changed a stored object in place.
+	// Guard makes a run fail if a component changes a stored object in place.
 	Guard bool
 	// Isolation determines how nodes are separated. Default: sim.Auto.
 	Isolation sim.Isolation
@@ -84,8 +84,8 @@ type RunOptions struct {
 	Authority []byte
 	// World is the cluster that the scenario runs on; the run closes it. Default: a simulation.
 	World func(context.Context, *Scenario, RunOptions) (World, error)
-	// Kept is as in sim.Options. If it has been used before, the objects and the steps of the
-	// scenario are not played again.
+	// Kept is as in sim.Options. If a cluster has used this state before, the objects and the steps
+	// of the scenario are not played again.
 	Kept *sim.Kept
 	// Inspect is called with the cluster at the end of a run, before it is closed: to read objects
 	// and files, or to serve its API. Default: none.

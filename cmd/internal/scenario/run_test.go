@@ -166,7 +166,7 @@ func TestADriverProgramThatDoesNotExistIsTheEnvironmentsFault(t *testing.T) {
 	assert.Equal(t, 3, result.Exit.Code())
 }
 
-// Another order of events gives another run, but the scenario must still pass.
+// With another order of events the run differs, but the scenario must still pass.
 func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	s := parse(t, "steps:\n- wait: {pod: web, phase: Running}\n")
 	var first string

@@ -254,8 +254,8 @@ func (r *runner) expectOf(cluster string) {
 	r.result.Notes = append(r.result.Notes, unseen(look())...)
 }
 
-// causesFirst compares failures by the ranks of their invariants. An expectation of one scenario
-// ranks as lost data does.
+// causesFirst compares failures by the ranks of their invariants. An expectation of a scenario has
+// the same rank as lost data.
 func causesFirst(a, b *Failure) int {
 	return cmp.Compare(a.Verdict.Rank(verdict.Spoils), b.Verdict.Rank(verdict.Spoils))
 }
@@ -272,7 +272,7 @@ type failures []*Failure
 
 func (fs failures) Error() string { return plural.Of(len(fs), "failed expectation") }
 
-// failed adds an error as failures of the run; it reports whether there was one.
+// failed adds an error to the failures of the run. It reports whether there was an error.
 func (r *runner) failed(err error, line, step int) bool {
 	var several failures
 	var one *Failure
@@ -304,7 +304,7 @@ func (r *runner) fail(f *Failure, line, step int) {
 	if f.Line == 0 {
 		f.Line = line
 	}
-	if r.interrupted() == nil { // an explanation could take long, and an interrupt needs none
+	if r.interrupted() == nil { // an interrupt needs no explanation, which could take long
 		r.evidence.Explain(f)
 	}
 	r.result.Failures = append(r.result.Failures, *f)

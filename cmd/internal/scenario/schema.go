@@ -14,8 +14,8 @@ import (
 // SchemaID is the URL of the published schema.
 const SchemaID = "https://csisim.dev/schema/v1alpha1/scenario.json"
 
-// Schema returns the JSON Schema of scenario files. It is derived from the tags of the types that
-// read them.
+// Schema returns the JSON Schema of scenario files. It is derived from the tags of the types into
+// which the files are read.
 func Schema() ([]byte, error) {
 	text, err := json.MarshalIndent(strict.Schema(reflect.TypeFor[Scenario](), SchemaID), "", "  ")
 	if err != nil {

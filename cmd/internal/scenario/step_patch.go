@@ -69,7 +69,7 @@ func (s *patchStep) do(r *runner) error {
 	return nil
 }
 
-// judge compares the answer to the patch of an object with the expected one, and returns the
+// judge compares the answer to the patch of an object with the expected answer. It returns the
 // failure of the step.
 func (s *patchStep) judge(obj store.Object, answer error) error {
 	what := fmt.Sprintf("patch %s %s", s.Word, obj.GetName())
@@ -86,7 +86,7 @@ func (s *patchStep) judge(obj store.Object, answer error) error {
 
 func (s *patchStep) change(obj store.Object) error { return merge(obj, s.Merge) }
 
-// merge applies a JSON merge patch to an object. A patch that does not fit leaves the object
+// merge applies a JSON merge patch to an object. A patch that cannot be applied leaves the object
 // unchanged.
 func merge(obj store.Object, patch map[string]any) error {
 	before, err := json.Marshal(obj)

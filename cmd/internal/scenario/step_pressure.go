@@ -62,7 +62,7 @@ func (s *nodePressureStep) do(r *runner) error {
 		return fmt.Errorf("node-pressure: %w", err)
 	}
 	shortage := sim.Shortage{Usage: map[store.Key]int64{}}
-	for name, used := range s.Usage { // any order will do: the result is a map, too
+	for name, used := range s.Usage { // in any order: they become a map
 		shortage.Usage[podKey(name)] = used.Value()
 	}
 	if s.Memory != nil {

@@ -56,7 +56,7 @@ func (s *upgradeStep) do(r *runner) error {
 // versions are the versions of the cluster's components at the beginning of a step.
 type versions struct {
 	began, controlPlane version.Version
-	// The nodes with another version than the control plane's first one.
+	// The versions of nodes that differ from the first version of the control plane.
 	nodes map[string]version.Version
 }
 

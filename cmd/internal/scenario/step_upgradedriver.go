@@ -61,7 +61,7 @@ func (s *upgradeDriverStep) check(c *checker) {
 	s.checkMaxUnavailable(c)
 }
 
-// checkMaxUnavailable follows the validation of DaemonSets. They also reject 0 without a surge.
+// checkMaxUnavailable follows the validation of DaemonSets, which also rejects 0 without a surge.
 func (s *upgradeDriverStep) checkMaxUnavailable(c *checker) {
 	const want = "a number of pods from 1, or a percentage from 1% to 100%"
 	if s.MaxUnavailable == nil {

@@ -77,7 +77,7 @@ func (s *waitStep) ways(n *strict.Node) []string {
 	return found
 }
 
-// keys returns the keys of a map, except one.
+// keys returns the keys of a map, without the key but.
 func keys(n *strict.Node, but string) []string {
 	var names []string
 	for _, entry := range n.Entries() {

@@ -38,7 +38,7 @@ func (s *writeFileStep) do(r *runner) error {
 	}
 	err := r.cluster.WriteVolumeFile(s.pod(), s.Volume, s.File, file)
 	if e := (*sim.EnvironmentError)(nil); errors.As(err, &e) {
-		return err // whether the volume can be written is not known
+		return err // it is not known whether the volume can be written
 	}
 	switch {
 	case s.Refused && err == nil:

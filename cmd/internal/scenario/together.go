@@ -63,7 +63,7 @@ func (s *Scenario) owned() (names []string) {
 const wholeNode = "it is about a node as a whole"
 
 // touches returns the reason why a step affects other scenarios on its cluster; "" if it does not.
-// Steps that are not listed here do.
+// Steps that are not listed here affect them.
 func touches(a action) string {
 	switch s := a.(type) {
 	case *applyStep, *waitStep, *settleStep, *advanceStep, noteStep, *ledgerStep, clearFaultStep,

@@ -29,8 +29,8 @@ func TestActionsThatAffectTheWholeCluster(t *testing.T) {
 	}
 }
 
-// The reference driver can have any name, so a cluster can contain several of them. It can contain
-// every other driver only once.
+// The reference driver can have any name, so one cluster can contain it several times. Every other
+// driver can exist only once in a cluster.
 func TestDriversWithASingleInstance(t *testing.T) {
 	assert.Equal(t, []string{"disk.example.com"}, promotable(t, "drivers:\n- {name: disk.example.com, program: {command: [disk]}}\n").owned())
 	assert.Empty(t, promotable(t, "drivers:\n- {name: mock.csi.csisim.dev, mock: {}}\n").owned())

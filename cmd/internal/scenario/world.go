@@ -22,8 +22,8 @@ type World interface {
 	passing
 	volumes
 	storage
-	// Evidence returns the data for the checks of expectations. Its Store holds the current state
-	// of the API, its Trace all events.
+	// Evidence returns the data for the checks of expectations. Its Store contains the current
+	// state of the API, and its Trace contains all events.
 	Evidence() *expect.Evidence
 	// Trace returns the recorder of the run. Its events are in order. The events of a call are
 	// complete when the call has ended.

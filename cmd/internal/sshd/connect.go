@@ -20,7 +20,7 @@ type direct struct {
 	OriginPort uint32
 }
 
-// connect serves a connection to a node that runs through the client's connection.
+// connect serves a connection to a node that is forwarded through the client's connection.
 func (s *Server) connect(ctx context.Context, requested ssh.NewChannel) {
 	var to direct
 	if err := ssh.Unmarshal(requested.ExtraData(), &to); err != nil {

@@ -68,7 +68,7 @@ func serveSession(ctx context.Context, requested ssh.NewChannel, node Node) {
 	}
 }
 
-// handle answers a request. It returns the function that the request runs; nil for none.
+// handle answers a request. It returns the function that performs the request; nil for none.
 func (s *session) handle(request *ssh.Request) (run func(context.Context) (int, error)) {
 	var err error
 	switch request.Type {

@@ -18,7 +18,8 @@ type systemctl struct {
 // kubeletUnit is the name of the kubelet's service.
 const kubeletUnit = "kubelet.service"
 
-// parseSystemctl parses a command line of plain words; it returns false for others.
+// parseSystemctl parses a command line that consists of plain words. It returns false for any other
+// command line.
 func parseSystemctl(line string) (order systemctl, ok bool) {
 	words := strings.Fields(line)
 	if len(words) > 0 && words[0] == "sudo" {

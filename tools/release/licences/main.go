@@ -1,5 +1,5 @@
-// Command licences prints licences and notices for the archives of a release: of the modules that
-// programs link, of Go, and of the bundled part of the viewer.
+// Command licences prints licences and notices for the archives of a release. They belong to the
+// modules that programs link, to Go, and to the bundled part of the viewer.
 package main
 
 import (
@@ -106,7 +106,8 @@ func collect(all map[string]*module, listed []byte) error {
 	}
 }
 
-// write prints the licences in the folders from each linked package up to the top of the module.
+// write prints the licences of a module. It searches the folders from each linked package up to the
+// top of the module.
 func (m *module) write(w io.Writer) error {
 	folders := map[string]bool{m.Dir: true}
 	for _, dir := range m.packages {

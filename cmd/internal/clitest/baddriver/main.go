@@ -104,7 +104,7 @@ func (d *driver) hang(ctx context.Context, request any, info *grpc.UnaryServerIn
 			_ = fill() // filling a disk always ends with an error
 		}
 		if mark := os.Getenv("HANGING"); mark != "" {
-			_ = os.WriteFile(mark, nil, 0o644) // the test that waits for the file reports the error
+			_ = os.WriteFile(mark, nil, 0o644) // the test waits for the file and reports the error
 		}
 		select {}
 	}

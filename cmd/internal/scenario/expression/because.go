@@ -17,11 +17,11 @@ import (
 const shown = 200
 
 // Because explains why a statement is false. It names the first false part, and the values of both
-// sides of a comparison, as in "events.size() is 3". It is empty if it would only repeat that the
-// statement is false.
+// sides of a comparison, as in "events.size() is 3". The result is empty if the explanation would
+// only repeat that the statement is false.
 func (x *Expression) Because(source Source) string { return x.because(runNames(source)) }
 
-// BecauseOf is Because for a condition on an object, which is decoded JSON.
+// BecauseOf does the same as Because for a condition on an object, which is decoded JSON.
 func (x *Expression) BecauseOf(object map[string]any) string {
 	return x.because(map[string]any{"object": object})
 }

@@ -110,7 +110,7 @@ func listed[T any](all []T, err error) ref.Val {
 }
 
 // HoldsFor evaluates a condition on an object, which is decoded JSON. A missing field makes the
-// condition false without an error, because it may appear while a scenario waits.
+// condition false without an error, because the field may appear while a scenario waits.
 func (x *Expression) HoldsFor(object map[string]any) (bool, error) {
 	return x.holds(map[string]any{"object": object})
 }
