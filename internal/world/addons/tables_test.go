@@ -44,7 +44,7 @@ func driverContract(t *testing.T) string {
 	return section
 }
 
-// rows are the cells of the lines of tables.
+// rows returns the cells of each line of the tables in a section.
 func rows(section string) (all [][]string) {
 	for _, line := range strings.Split(section, "\n") {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| ---") {
@@ -154,7 +154,8 @@ func TestMessagesOfTheSidecarAreThoseOfTheTable(t *testing.T) {
 // asInSectionTwo writes types as the tables of the driver's contract do.
 var asInSectionTwo = strings.NewReplacer("status Status {", "status enum Status {", " Timestamp", " google.protobuf.Timestamp", " Duration", " google.protobuf.Duration")
 
-// namesIn are the messages of a cell: "A, B" or "Delete…, Enable/Disable/Promote/Demote…Response".
+// namesIn returns the messages that a cell names: "A, B" or "Delete…,
+// Enable/Disable/Promote/Demote…Response".
 func namesIn(cell string) (all []string) {
 	for part := range strings.SplitSeq(cell, ", ") {
 		first, rest, several := strings.Cut(part, "…")
@@ -236,7 +237,7 @@ func checkMessage(t *testing.T, name protoreflect.FullName, text string) int {
 	return len(wanted)
 }
 
-// told is a field in the notation of a table: "4: volume_ids repeated string".
+// told is a field as a table describes it: "4: volume_ids repeated string".
 type told struct {
 	number             int
 	name, kind, values string
@@ -287,7 +288,7 @@ func valuesOf(e protoreflect.EnumDescriptor) string {
 	return strings.Join(all, " ")
 }
 
-// kindOf is the type of a field in the notation of the tables.
+// kindOf returns the type of a field in the notation of the tables.
 func kindOf(f protoreflect.FieldDescriptor) string {
 	var kind string
 	switch {

@@ -18,10 +18,10 @@ type Outcome string
 // The outcomes.
 const (
 	Served Outcome = "" // the write succeeds
-	// Another write was first; nothing is written.
+	// The write conflicts with an earlier one; nothing is written.
 	Conflicts Outcome = "conflict"
 	Refused   Outcome = "API server away" // nothing is written
-	// It takes effect, but the writer gets an error.
+	// The write takes effect, but the writer gets an error.
 	Unanswered Outcome = "API answer lost"
 	DiesFirst  Outcome = "writer killed before it"      // nothing is written
 	DiesAfter  Outcome = "writer killed right after it" // it is written

@@ -14,7 +14,7 @@ type Component struct {
 	*World
 	// Name is the program's name in events and traces, such as "kubelet".
 	Name string
-	// Node is the node it runs on; empty for the control plane.
+	// Node is the node on which the program runs; empty for the control plane.
 	Node string
 	// Version is its version of Kubernetes; by default the control plane's.
 	Version version.Version
@@ -26,13 +26,14 @@ type Component struct {
 	Metrics metric.Registry
 
 	informer *kernel.Process
-	// Deliver as a function value, created once, because an informer needs it after each delivery.
+	// The method deliver as a function value. It is created only once, because an informer needs it
+	// after each delivery.
 	goesOn  func(*kernel.Process)
 	sync    initialSync
 	late    []*kernel.Process // waiting for an informer that syncs later
 	events  eventLog
 	limits  *limits
-	byGroup map[string]*limit // by API group, instead of limits
+	byGroup map[string]*limit // by API group; if set, it replaces limits
 	pace    *Pace
 }
 

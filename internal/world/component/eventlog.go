@@ -8,12 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxRecent bounds the events that client-go's recorder keeps. It counts older events from 1 again.
+// maxRecent bounds the events that client-go's recorder keeps. The recorder counts older events
+// from 1 again.
 const maxRecent = 4096
 
 // eventLog finds the Event object that a repeated event increments, among the events that were last
-// written or looked up. It is in a program's memory, so a restarted program counts from 1 again.
-// (trace m1) There are very many events, so it stores only the necessary fields.
+// written or looked up. The log is in the program's memory, so a restarted program counts from 1
+// again. (trace m1) There are very many events, so the log stores only the necessary fields.
 type eventLog struct {
 	// Indexes of events, by the hash of the identity; nil before the first event.
 	places map[eventHash]int32

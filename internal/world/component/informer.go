@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// relistOdds: the watches are interrupted in one of this many deliveries.
+	// relistOdds: the watches are interrupted in one of relistOdds deliveries.
 	relistOdds = 32
 	// syncPoll is the interval at which a controller checks whether its informers have synced.
 	// [client-go tools/cache/shared_informer.go syncedPollPeriod]

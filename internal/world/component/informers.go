@@ -66,7 +66,7 @@ func (s *onAny[T]) drain() {
 func On[T store.Object](handle func(store.Event[T])) Source { return &on[T]{handle: handle} }
 
 // OnAny calls handle once for any number of events about objects of a type, if it matters only that
-// something has changed. A nil function is for objects that are only looked up in the cache.
+// something has changed. A nil function means that the objects are only looked up in the cache.
 func OnAny[T store.Object](handle func()) Source { return &onAny[T]{handle: handle} }
 
 // Inform runs informers in a separate process.
@@ -89,7 +89,7 @@ type running struct {
 	Informers
 	cache  *store.View
 	wake   func()
-	goesOn func(*kernel.Process) // drain as a value, created once
+	goesOn func(*kernel.Process) // the method drain as a function value, created once
 }
 
 func (r *running) begin(p *kernel.Process) {

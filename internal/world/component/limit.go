@@ -17,11 +17,11 @@ type Client int
 
 // The clients.
 const (
-	Core      Client = iota // of the kinds of Kubernetes itself, and of events
-	Snapshots               // of snapshots and group snapshots
-	// Of CSIStorageCapacities, because csi-provisioner has a separate client for them.
+	Core      Client = iota // for Kubernetes' own kinds and for events
+	Snapshots               // for snapshots and group snapshots
+	// For CSIStorageCapacities: csi-provisioner has a separate client for them.
 	Capacities
-	Elections // of leases, because a leader renews its lease however busy it is
+	Elections // for leases: even a busy leader renews its lease
 	clients
 )
 
@@ -39,7 +39,7 @@ type limits [clients]*limit
 // rate per second. 0 is client-go's default, 10 and 5; a negative rate is no limit. Events count,
 // too, but processes do not wait for them. Watches and their initial lists are not counted, since
 // client-go lists through a watch. Default: no limit. kube-controller-manager, the scheduler and
-// the kubelet allow 20 to 100 requests a second, and wait in no recorded trace.
+// the kubelet allow 20 to 100 requests a second, and never wait in the recorded traces.
 func (c *Component) LimitRequests(of Client, perSecond float64, atOnce int) {
 	if c.limits == nil {
 		c.limits = &limits{}

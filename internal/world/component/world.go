@@ -42,7 +42,7 @@ type World struct {
 	// Chance chooses the outcomes of writes; nil if all succeed.
 	Chance Chance
 
-	numbers   map[uint64]uint64 // of changes in the trace, by revision, if caches can lag
+	numbers   map[uint64]uint64 // changes' numbers in the trace, by revision, if caches can lag
 	lastEvent int64             // the name of the newest Event as a number
 	said      map[string]string // the newest message of each reason
 }
@@ -111,7 +111,7 @@ func (w *World) Say(text string) {
 	w.Trace.Add(trace.Entry{Kind: trace.Step, Message: text})
 }
 
-// isRenewal reports whether the lease is a node's, or its holder stays the same.
+// isRenewal reports whether the lease belongs to a node, or the write keeps the lease's holder.
 func isRenewal(c store.Commit) bool {
 	if c.Key.Namespace == corev1.NamespaceNodeLease {
 		return true

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// CheckName checks the name that a definition must have.
+// CheckName returns the check of a definition's name.
 func CheckName(o *object) func(name string, prefix bool) []string {
 	return func(name string, prefix bool) []string {
 		messages := validation.NameIsDNSSubdomain(name, prefix)

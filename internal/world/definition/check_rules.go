@@ -23,7 +23,7 @@ const (
 	mostNamed      = 4 // rules in the error if only the sum of costs is too high
 )
 
-// checkRules returns rules that cannot be compiled, and rules that may cost too much.
+// checkRules returns the errors of rules that cannot be compiled, or may cost too much.
 func checkRules(s *schema.Structural, at *field.Path) field.ErrorList {
 	var c ruleCheck
 	errs := c.check(s, at, true, 1)
@@ -71,7 +71,7 @@ func (c *ruleCheck) check(s *schema.Structural, at *field.Path, root bool, value
 	return errs
 }
 
-// below returns the largest number of values in that many lists, maps or objects.
+// below returns the largest number of values inside the given number of lists, maps or objects.
 func below(s *schema.Structural, values uint64) uint64 {
 	var most *int64
 	switch {
@@ -90,7 +90,7 @@ func below(s *schema.Structural, values uint64) uint64 {
 	return times(values, uint64(max(*most, 1)))
 }
 
-// times returns a product, at most the largest number.
+// times returns a product, or the largest number if the product overflows.
 func times(a, b uint64) uint64 {
 	if over, product := bits.Mul64(a, b); over == 0 {
 		return product

@@ -10,7 +10,7 @@ import (
 
 type names = apiextensionsv1.CustomResourceDefinitionNames
 
-// taken are the names of other definitions of a group.
+// taken holds the names that other definitions of a group use.
 type taken struct{ resources, kinds []string }
 
 func takenBy(others []*apiextensionsv1.CustomResourceDefinition) taken {
@@ -23,8 +23,8 @@ func takenBy(others []*apiextensionsv1.CustomResourceDefinition) taken {
 	return t
 }
 
-// accept gives a definition those of its wanted names that no other definition has. The reason and
-// the message describe the last conflict; "" if there is none.
+// accept gives a definition its wanted names, except for names that another definition has. The
+// reason and the message describe the last conflict; "" if there is none.
 func accept(wanted, has names, t taken) (accepted names, reason, message string) {
 	accepted = has
 	claim := func(name string, into *string, among []string, conflict string) {

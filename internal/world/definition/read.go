@@ -8,7 +8,7 @@ import (
 )
 
 // Read converts a client's object to the version: it prunes unknown fields and nulls, and sets
-// defaults. It returns the pruned fields. An error means that the metadata has another form.
+// defaults. It returns the pruned fields. It returns an error if the metadata has another form.
 func (v *Version) Read(object map[string]any) (unknown []string, err error) {
 	kind, hasKind := object["kind"]
 	apiVersion, hasVersion := object["apiVersion"]

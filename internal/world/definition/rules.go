@@ -47,7 +47,7 @@ var compile Compile
 // package rule does this.
 func UseRules(c Compile) { compile = c }
 
-// ruled is a schema with rules in it or below.
+// ruled is a schema that has rules itself or in a subschema.
 type ruled struct {
 	schema        *schema.Structural
 	rules         []madeRule
@@ -113,7 +113,7 @@ func everyRule(s *schema.Structural) apiextensionsv1.ValidationRules {
 	return all
 }
 
-// obey evaluates the rules for an object, unless its errors make that impossible.
+// obey evaluates the rules for an object, unless the object's errors make that impossible.
 func (s *schemas) obey(errs field.ErrorList, object, old map[string]any) field.ErrorList {
 	switch {
 	case s.rules == nil:

@@ -62,8 +62,9 @@ func internalSchema(validation *apiextensionsv1.CustomResourceValidation) (*apie
 	return &props, nil
 }
 
-// forValidation converts the schema to the form of the validator. It checks only types that are
-// numbers or texts, and only the formats that the API server checks.
+// forValidation converts the schema to the form of the validator. Values that may be integers or
+// strings are checked for one of the two types. Formats that the API server does not check are
+// dropped.
 func forValidation(structural *schema.Structural) *spec.Schema {
 	s := structural.ToKubeOpenAPI()
 	settleTypes(s)
@@ -137,7 +138,7 @@ func (v *Version) Fields(path string) []string {
 	return slices.Sorted(maps.Keys(at.Properties))
 }
 
-// Unknown returns the paths of a partial object without a field of the version.
+// Unknown returns the paths in a partial object that name no field of the version.
 func (v *Version) Unknown(part map[string]any) []string {
 	return v.prune(runtime.DeepCopyJSON(part))
 }

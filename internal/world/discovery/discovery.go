@@ -74,8 +74,8 @@ func addressOf(e discoveryv1.Endpoint) (at netip.Addr, ok bool) {
 type name struct {
 	kind               string // "svc" or "pod"
 	namespace, service string
-	endpoint           string // of a headless service; otherwise empty
-	port, protocol     string // of a name for ports; otherwise empty
+	endpoint           string // the endpoint of a headless service; otherwise empty
+	port, protocol     string // set if the name requests ports; otherwise empty
 }
 
 // parse reads a name below the cluster's domain; false for an impossible name.
@@ -179,7 +179,7 @@ func Ports(cluster store.Reader, text string) (found []net.SRV, ok bool) {
 	return nil, false
 }
 
-// endpointsOf are the endpoints of a slice that have a port.
+// endpointsOf returns the ready endpoints of a slice, with the number of the port.
 func endpointsOf(slice *discoveryv1.EndpointSlice, port, domain string) (found []net.SRV) {
 	for _, p := range slice.Ports {
 		if p.Name == nil || *p.Name != port || p.Port == nil {

@@ -3,14 +3,14 @@ package excerpt
 
 import "unicode/utf8"
 
-// Line bounds the characters of a line that are shown.
+// Line bounds the number of shown characters of a line.
 const Line = 1000
 
-// Name bounds the characters of a name that are shown among other words.
+// Name bounds the number of shown characters of a name among other words.
 const Name = 200
 
-// Of removes the middle of a text with more than the given number of characters, because names
-// differ at their ends as often as at their beginnings.
+// Of shortens a text with more than the given number of characters. It removes the middle, because
+// names differ at their ends as often as at their beginnings.
 func Of(text string, characters int) string {
 	if len(text) <= characters || utf8.RuneCountInString(text) <= characters {
 		return text

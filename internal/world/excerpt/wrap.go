@@ -6,7 +6,7 @@ import (
 )
 
 // Wrap breaks the lines of a text between words. No row exceeds the given number of columns, unless
-// it is a single word. 0 columns, or fewer than 20, break nothing.
+// it is a single word. With fewer than 20 columns, it breaks nothing.
 func Wrap(text string, columns int) string {
 	if columns < 20 {
 		return text
@@ -34,7 +34,7 @@ func wrapped(line string, columns int) (rows []string) {
 
 // WrapFacts breaks a line of facts, such as "4 runs · 2 failed", only between two facts. No row
 // exceeds the given number of columns, unless a fact is longer. Rows after the first are indented.
-// 0 columns break nothing.
+// With 0 columns, it breaks nothing.
 func WrapFacts(line string, columns int) string {
 	const between, indent = " · ", "  "
 	gap := utf8.RuneCountInString(between)

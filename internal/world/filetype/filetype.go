@@ -3,7 +3,7 @@ package filetype
 
 import "io/fs"
 
-// Of is the type of a file with its article, such as "a directory".
+// Of returns the type of a file with an article, such as "a directory".
 func Of(mode fs.FileMode) string {
 	switch {
 	case mode.IsRegular():

@@ -30,7 +30,7 @@ func (k *Kernel) coroutineFor(p *Process) *coroutine {
 	return co
 }
 
-// run runs the process until it ends, rests or is crashed.
+// run runs the process until it ends, rests or crashes.
 func (co *coroutine) run() {
 	co.process.run()
 	co.process = nil

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Flight is a call outside the kernel: a driver handles it on its own thread. The clock stops for
-// it until its patience is used up.
+// Flight is a call outside the kernel: a driver handles it on its own thread. The clock stops until
+// the patience of the call is used up.
 type Flight struct {
 	label    string
 	number   int // in the order of the calls
@@ -118,8 +118,8 @@ func (k *Kernel) launch(f *Flight) {
 //
 // The calls of an instant are launched together when no other work is left. Therefore they are
 // concurrent only with each other, and no process races with them. Calls with conflicting matters
-// follow each other. When all are answered or overdue the answers are delivered, in an order that
-// the strategy chooses.
+// run one after the other. When all calls are answered or overdue, the answers are delivered, in an
+// order that the strategy chooses.
 func (p *Process) Fly(label string, matter Matter, at time.Duration, run, cancel func()) bool {
 	f := p.newFlight(label, matter, run, cancel)
 	p.k.Changes("calls to be launched")
@@ -178,7 +178,7 @@ func (f *Flight) stop() {
 	}
 }
 
-// any reports whether the clock must stop for a call.
+// any reports whether the clock must stop for some call.
 func (f *flights) any() bool {
 	return slices.ContainsFunc(f.open, func(o *Flight) bool { return !o.overdue })
 }
@@ -211,7 +211,7 @@ func (k *Kernel) depart() {
 	k.flights.made = nil
 	for _, f := range made {
 		switch {
-		case f.dropped: // its caller ended before it was sent
+		case f.dropped: // its caller ended before the call was sent
 		case !k.live && k.flights.waitsForAnother(f):
 			k.flights.made = append(k.flights.made, f)
 		default:

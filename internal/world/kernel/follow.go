@@ -17,7 +17,7 @@ type Incident struct {
 	Kind IncidentKind
 	// Process is the process that is resumed, woken, or spawned.
 	Process *Process
-	// Pending means that a woken process notices only at its next wait.
+	// Pending means that a woken process notices the wake-up only at its next wait.
 	Pending bool
 	// Touch is the touched thing.
 	Touch
@@ -47,7 +47,7 @@ type Touch struct {
 	How  How
 }
 
-// How is the way in which something is touched.
+// How is the kind of a touch.
 type How uint8
 
 // Reading commutes with Reading, Adding with Adding.
@@ -57,7 +57,7 @@ const (
 	Changing
 )
 
-// Everything is touched by a step with unknown effects, which commutes with no other step.
+// Everything is touched by a step with unknown effects. Such a step commutes with no other step.
 const Everything = "everything"
 
 // Follows reports whether the strategy observes the touches of steps.
@@ -66,7 +66,7 @@ func (k *Kernel) Follows() bool { return k.follower != nil }
 // Reads reports that the running step reads something.
 func (k *Kernel) Reads(what string) { k.touch(what, Reading) }
 
-// Adds reports an addition to something without a significant order.
+// Adds reports that it adds to something in which the order does not matter.
 func (k *Kernel) Adds(what string) { k.touch(what, Adding) }
 
 // Changes reports that it changes something.

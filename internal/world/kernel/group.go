@@ -32,7 +32,7 @@ func (g *Group) add(p *Process) {
 	g.running++
 }
 
-// remove takes constant time, also in a group of a hundred thousand.
+// remove takes constant time, even in a group of a hundred thousand processes.
 func (g *Group) remove(p *Process) {
 	if g == nil {
 		return
@@ -52,9 +52,9 @@ func (g *Group) remove(p *Process) {
 }
 
 // Crash ends all processes of the group immediately, and their memory is lost. The calling process
-// must not be one of them.
+// must not belong to the group.
 func (g *Group) Crash() {
-	for g.first != nil { // the end of one process may start others
+	for g.first != nil { // the end of a process may start other processes
 		for _, p := range g.members() {
 			p.kill()
 		}

@@ -21,7 +21,7 @@ type Options struct {
 	// calls take no virtual time. Default: 2 s.
 	Patience time.Duration
 	// MaxStepsPerInstant bounds how often processes may be resumed at one instant of virtual time.
-	// Beyond it the run fails as a livelock. Default: 5,000,000.
+	// Beyond this number, the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
 	// OnChoice is called for every decision that is not the calm one.
 	OnChoice func(Choice, int)
@@ -57,14 +57,14 @@ type Kernel struct {
 	hash     hash
 	steps    int
 	running  *Process
-	outside  uint64 // last event marked outside any process
+	outside  uint64 // the last event that was marked outside any process
 	failure  error
 	own      *Stacks  // nil if Options.Stacks is set
 	calm     bool     // the strategy is Calm, and is not called
 	follower Follower // the strategy, if it is a Follower
 	live     bool     // calls under way do not stop the clock
 	speed    float64  // the speed relative to the real clock; 0 if it is not live
-	clock    pacer    // for Options.Pace; nil if calls take no virtual time
+	clock    pacer    // the clock of Options.Pace; nil if calls take no virtual time
 	onClock  []func()
 	instant  func() // called before the clock moves
 	waits    *waits // nil without OnWaits
@@ -79,7 +79,7 @@ func New(opts Options) *Kernel {
 	if opts.Start.IsZero() {
 		opts.Start = Epoch
 	}
-	// Like containers: otherwise schedules would use the machine's time zone.
+	// Containers use UTC, too. Otherwise schedules would use the machine's time zone.
 	opts.Start = opts.Start.UTC()
 	if opts.Patience == 0 {
 		opts.Patience = 2 * time.Second

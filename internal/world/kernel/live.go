@@ -12,8 +12,8 @@ func (k *Kernel) RunLive(stop <-chan struct{}, speed float64) Reason {
 	return k.runPaced(Until{}, clock, stop)
 }
 
-// Real returns the virtual time that passes while a program, which uses the real clock, takes d. A
-// faster cluster has proportionally more patience.
+// Real returns the virtual time that passes while a program runs for d of real time. A faster
+// cluster has proportionally more patience.
 func (k *Kernel) Real(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, k.speed))
 }

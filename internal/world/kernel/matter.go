@@ -8,7 +8,7 @@ import (
 // Matter is the subject of a call. Calls with conflicting matters are never concurrent: real
 // threads would decide their order. The zero value conflicts with none.
 type Matter struct {
-	// Of is the called program; empty for a call that waits for no other.
+	// Of is the called program; empty for a call that waits for no other call.
 	Of string
 	// Parts are the things in that program that the call reads or changes; empty means all.
 	Parts []string
@@ -18,7 +18,7 @@ type Matter struct {
 	// Held reports whether the called program is stopped on purpose, so that the call may wait for
 	// it.
 	Held func() bool
-	// Latency is added to the virtual time that the call takes, with the pace Measured. Default: 0.
+	// Latency is added, at the pace Measured, to the virtual time that the call takes. Default: 0.
 	Latency time.Duration
 }
 

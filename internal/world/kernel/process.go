@@ -29,11 +29,11 @@ type Process struct {
 	woken         bool
 	resting       bool // its body returns without ending the process
 	reacts        bool // its body never yields, and needs no coroutine
-	defersWakes   bool // asleep or giving way: wake-ups are kept for the next Park
+	defersWakes   bool // it sleeps or gives way: wake-ups are kept for the next Park
 	killed        bool // to be unwound
 	cause         uint64
 	why           string
-	known         string // the reason of its wait that was last reported
+	known         string // the last reported reason of its wait
 	stirred       bool   // to be checked before the clock moves
 	timer         *timer // nil if none is set
 	own           timer  // the target of timer
@@ -108,7 +108,7 @@ func (p *Process) goOn() {
 	p.co.next()
 }
 
-// run runs the body until it ends, rests or is crashed.
+// run runs the body until it ends, rests or crashes.
 func (p *Process) run() {
 	rests := false
 	defer func() {

@@ -24,13 +24,13 @@ func (k eventKind) String() string {
 	return [...]string{"start of", "step of", "choice", "crash of", "note", "answer", "news:"}[k]
 }
 
-// hash is FNV-1a over scheduling events, of numbers and texts a word at a time.
+// hash is the FNV-1a hash of scheduling events. It adds numbers and texts one word at a time.
 type hash uint64
 
 func newHash() hash { return 14695981039346656037 }
 
 func (h *hash) mix(v uint64) {
-	// A product spreads bits only upwards, and the rotation moves them down.
+	// The multiplication spreads bits only upwards, so the rotation moves them down.
 	*h = hash(bits.RotateLeft64((uint64(*h)^v)*1099511628211, 32))
 }
 
@@ -100,7 +100,7 @@ func (e Event) String() string {
 // Recorder records the scheduling events of a run. In a second run, it compares them and stops the
 // run at the first difference.
 type Recorder struct {
-	events  []Event // of a run without a comparison
+	events  []Event // the events of a run that is not compared
 	against []Event
 	seen    int
 	compare bool
@@ -118,9 +118,10 @@ func (r *Recorder) Events() int { return r.seen }
 type Divergence struct {
 	// Outside means that the driver, or another program, behaved differently, not the simulation.
 	Outside bool
-	// First and Second are the events there, "the end" if a run has ended.
+	// First and Second are the events at that point; "the end" if a run has ended.
 	First, Second string
-	// Clock is set if the driver's behaviour may depend on the real clock, with the reason.
+	// Clock is the reason why the driver's behaviour may depend on the real clock; empty if there
+	// is no reason.
 	Clock string
 	event int
 }

@@ -37,8 +37,8 @@ func (k ChoiceKind) String() string {
 	return [...]string{"run next", "give way", "deliver", "fault", "jitter", "suffix", "turn", "enter", "relist", "outcome"}[k]
 }
 
-// Choice is one decision among N alternatives, numbered from 0. Alternative 0 is the one of a calm
-// world without faults.
+// Choice is one decision among N alternatives, numbered from 0. Alternative 0 is the choice of a
+// calm world without faults.
 type Choice struct {
 	Kind ChoiceKind
 	N    int

@@ -9,15 +9,15 @@ type Ticker struct {
 	p      *Process
 	period time.Duration
 	last   time.Duration // when the previous pass ended
-	early  bool          // each poll precedes all that happens at the same time
+	early  bool          // each poll precedes all other events at the same time
 }
 
-// Tick starts a polling loop with its first pass now.
+// Tick starts a polling loop. Its first pass is due now.
 func (p *Process) Tick(period time.Duration) *Ticker {
 	return &Ticker{p: p, period: period, last: p.k.now}
 }
 
-// TickEarly is Tick for a loop that polls before all that happens at the same time: other loops
+// TickEarly is Tick for a loop that polls before all other events at the same time: other loops
 // take a moment to act, so this loop notices their changes at its next poll.
 func (p *Process) TickEarly(period time.Duration) *Ticker {
 	t := p.Tick(period)

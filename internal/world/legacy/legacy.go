@@ -28,8 +28,8 @@ type Options struct {
 	// AttachOptional makes a CSIDriver without attachRequired mean a driver without attaching, as
 	// in the documentation. L-OBJ-7
 	AttachOptional bool
-	// NoCRD omits the CustomResourceDefinitions. Then every write of a CSINodeInfo fails, and with
-	// it the registration. L-LIFE-8
+	// NoCRD omits the CustomResourceDefinitions. Then each write of a CSINodeInfo fails, and so
+	// does the registration. L-LIFE-8
 	NoCRD bool
 }
 
@@ -95,7 +95,7 @@ func NodeID(node *corev1.Node, driver string) (string, error) {
 	return id, nil
 }
 
-// Parts of a node's resource name for an attach limit. L-NEXT-3
+// Parts of the name of the node resource that holds an attach limit. L-NEXT-3
 const (
 	limitPrefix  = "attachable-volumes-csi-"
 	maxLimitName = 63

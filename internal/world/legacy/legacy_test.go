@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// L-OBJ-6, L-OBJ-7, L-OBJ-8: the meaning of a v1alpha1 object. Without attachRequired the code
-// attached, although the documentation says that it does not.
+// L-OBJ-6, L-OBJ-7, L-OBJ-8: the meaning of a v1alpha1 object. If attachRequired was unset, the
+// code attached volumes, although the documentation says that it does not.
 func TestTheMeaningOfAV1alpha1CSIDriver(t *testing.T) {
 	for name, tt := range map[string]struct {
 		spec            legacy.CSIDriverSpec

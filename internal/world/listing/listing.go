@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Tops are the directories below the kubelet's that are listed.
+// Tops are the listed directories below the kubelet's directory.
 var Tops = []string{"plugins", "plugins_registry", "pods"}
 
 // Entry is the file at a path.

@@ -61,7 +61,7 @@ func (b BrokenMounts) use(n *notification) (call SystemCall, uses bool) {
 // callsOnFiles are all observed calls of a program with SeesLookups.
 var callsOnFiles = slices.Concat(changesOfFiles, usesOfFiles, lookups)
 
-// callOnFiles is the table's entry for a waiting call.
+// callOnFiles returns the table's entry for a waiting call.
 func (n *notification) callOnFiles() (change, bool) {
 	i := slices.IndexFunc(callsOnFiles, func(c change) bool { return c.number == uint32(n.number) })
 	if i < 0 {
@@ -71,7 +71,7 @@ func (n *notification) callOnFiles() (change, bool) {
 	return c, c.name != "umount2" && c.name != "ioctl" && c.name != syncAll
 }
 
-// inPlainTerms is the name under which a call is reported: stat represents all calls that look up a
+// inPlainTerms returns the name under which a call is reported: stat for all calls that look up a
 // file.
 func inPlainTerms(name string) string {
 	switch name {

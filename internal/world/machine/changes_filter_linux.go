@@ -11,7 +11,7 @@ type change struct {
 	number uint32
 	name   string // the name without variants: one of SystemCalls
 	of     spot   // the file that it changes
-	from   spot   // the source of the change; few calls have one
+	from   spot   // the source of a mount, a rename or a link
 	// The call changes something only if one of these bits is set in this argument. If no bits are
 	// given, it always does.
 	argument int

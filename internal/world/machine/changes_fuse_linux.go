@@ -40,8 +40,8 @@ func (p *Process) hasThread(thread uint32) bool {
 	return unix.Access(fmt.Sprintf("/proc/%d/task/%d", p.pid, thread), unix.F_OK) == nil
 }
 
-// leftSession reports whether a thread is in another session than the program, like a daemon. A
-// daemon that stops serving a file system stays in its session.
+// leftSession reports whether a thread has left the program's session, as daemons do. A daemon that
+// stops serving a file system stays in its session.
 func (p *Process) leftSession(thread uint32) bool {
 	own, err := unix.Getsid(p.pid)
 	if err != nil {

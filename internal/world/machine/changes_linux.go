@@ -26,7 +26,7 @@ type changes struct {
 	turn sync.Mutex // locked while a call is handled
 
 	mu     sync.Mutex
-	hold   *Hold          // nil if the program is not to stop
+	hold   *Hold          // nil if the program must not stop
 	inUse  *inUse         // nil unless some mounts must count as in use
 	watch  *CallWatch     // nil if no watch is active
 	opened map[string]int // how often files were opened, by path; nil if this is not counted
@@ -163,7 +163,7 @@ func (c *changes) see(n *notification) {
 }
 
 // isOfDaemon reports whether a FUSE daemon that the program has started makes a call. Such a call
-// is for a container, which would wait while the call is held.
+// serves a container, which would wait while the call is held.
 func (c *changes) isOfDaemon(n *notification) bool {
 	var program *Process
 	switch {

@@ -123,7 +123,7 @@ func (f *openedFile) weight() int {
 	case there == nil && f.flags&unix.O_CREAT == 0:
 		return 0
 	case there == nil && f.flags&unix.O_EXCL != 0:
-		return 1 // csisim cannot create it first, because the program would find it
+		return 1 // csisim cannot create the file first: the program requires that it is missing
 	case there == nil:
 		return 2
 	case there.Mode&unix.S_IFMT != unix.S_IFREG, f.flags&unix.O_TRUNC == 0, f.flags&unix.O_EXCL != 0:

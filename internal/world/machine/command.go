@@ -33,7 +33,7 @@ type Command struct {
 	// starts.
 	Attached *Stdio
 	// Beside is a running program. The new program shares its mounts and ends when it ends. Volumes
-	// must then be those of that program. Default: the program has separate mounts.
+	// must then equal the Volumes of that program. Default: the program has separate mounts.
 	Beside *Process
 	// Administrator means that the program changes the mounts of the machine itself, like a shell
 	// on a real node. Its mounts and its leftover processes outlast it. Such a program has no
@@ -89,10 +89,11 @@ type Volume struct {
 	Source   string // a path of the node
 	Path     string // its path for the program: /csi
 	ReadOnly bool
-	// Private hides the program's mounts below it from all other programs, and hides their later
-	// mounts there from the program.
+	// Private hides the program's mounts below the volume from all other programs. It also hides
+	// their later mounts there from the program.
 	Private bool
-	// Slave propagates later mounts of others below it to the program, but not the reverse.
+	// Slave propagates later mounts of other programs below the volume to the program, but not the
+	// reverse.
 	Slave bool
 	// Shared makes the directory at Source a mount of the node, so that mounts below it propagate
 	// to all programs that have the directory.

@@ -82,7 +82,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// needMounts skips where the machine's mounts are real and the user may not mount.
+// needMounts skips a test if the machine's mounts are real and the user may not mount.
 func needMounts(t *testing.T, m machine.Machine) {
 	if _, memory := m.(*machine.Memory); !memory {
 		needRoot(t)

@@ -22,8 +22,8 @@ type Stdio struct {
 
 // console holds the standard streams of a program, for clients that attach.
 type console struct {
-	input    *os.File // csisim writes the program's input here; nil if it has none
-	once     bool     // its input ends with that of the first client that provides any
+	input    *os.File // csisim writes the program's input here; nil if the program has no input
+	once     bool     // the input ends with the input of the first client that provides any
 	terminal *os.File // nil without one
 	log      *lineLog // nil without
 	from     []*os.File
@@ -116,7 +116,7 @@ func (k *console) copy(stream int, from *os.File) {
 		switch {
 		case err == nil:
 		case errors.Is(err, os.ErrDeadlineExceeded) && !late:
-			// Maybe while earlier text was delivered.
+			// The deadline may have passed while earlier text was delivered.
 			late = true
 			_ = from.SetReadDeadline(time.Now().Add(drainPatience / 10))
 		default:

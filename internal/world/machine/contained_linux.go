@@ -157,7 +157,7 @@ func (r *reports) close() {
 // program's number outside its process namespace, taken from the sender of its report. From then
 // on, the calling thread's children are in that namespace.
 func (r *reports) read(path string) (pid int, err error) {
-	_ = r.sent.Close() // otherwise the end could not be read
+	_ = r.sent.Close() // otherwise reads would never return the end
 	for {
 		var said nodeinit.Report
 		sender := make([]byte, unix.CmsgSpace(unix.SizeofUcred))

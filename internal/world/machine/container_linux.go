@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// carried is a part of the machine's tree that a container has, too.
+// carried is a part of the machine's tree that a container also has.
 type carried struct {
 	at   string
 	tree *os.File // a copy of the mounts there
@@ -81,8 +81,8 @@ func (d *Disk) makeKept(c *Container) (dirs []string, err error) {
 	return dirs, d.share(c.Shares)
 }
 
-// sharedBy returns the sources of volumes that are mounts of the node. The kubelet's directory is
-// one already.
+// sharedBy returns the sources of volumes that are mounts of the node. The kubelet's directory
+// already is such a mount.
 func (d *Disk) sharedBy(volumes []Volume) (dirs []string) {
 	for _, v := range volumes {
 		if _, inKubelets := d.layout.Below(v.Source); v.Shared && !inKubelets {
@@ -290,8 +290,8 @@ func (t carried) attach() error {
 	return err
 }
 
-// isDeleted reports whether the file at the root of a tree was deleted since, because such a tree
-// cannot be mounted. The host deletes temporary files at any time.
+// isDeleted reports whether the file at the root of the tree has been deleted. Such a tree cannot
+// be mounted. The host deletes temporary files at any time.
 func (t carried) isDeleted() bool {
 	var stat unix.Stat_t
 	return unix.Fstat(int(t.tree.Fd()), &stat) == nil && stat.Nlink == 0
@@ -354,7 +354,7 @@ const mostWritten = 1000
 // tree is a directory with files that programs wrote, and the directory's path in their root.
 type tree struct {
 	real, at string
-	opened   bool // it also has the host's entries, shown by other mounts
+	opened   bool // other mounts in it show the host's entries
 }
 
 // trees returns the upper directories of the layers, the places that hide the host's, and the

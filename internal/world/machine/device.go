@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/world/filetype"
 )
 
-// Devices is a machine with block devices, parts of which can be read and written. A regular file
-// replaces a device where there are none.
+// Devices is a machine that can read and write parts of its block devices. On a machine without
+// devices, a regular file replaces a device.
 type Devices interface {
 	// ReadStart returns the first n bytes of a device, fewer if it is smaller.
 	ReadStart(path string, n int) ([]byte, error)

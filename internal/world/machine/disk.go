@@ -25,7 +25,7 @@ import (
 type Disk struct {
 	name   string
 	dir    string   // on the host, absolute and without symlinks
-	host   bool     // its tree is the host's own
+	host   bool     // the machine's tree is the host's own tree
 	own    *ownRoot // the root in a separate mount namespace; nil if there is none
 	layout Layout
 	net    *Network // the network of its process 1; nil for csisim's own

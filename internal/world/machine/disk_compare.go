@@ -44,7 +44,7 @@ func (w *diskWatch) compare(real string, removalSeen bool) {
 	w.known[real] = is
 	w.report(Created, real, is)
 	if is.dir {
-		_ = w.notify.Add(real) // fails only if it vanished, and its parent reports that
+		_ = w.notify.Add(real) // fails only if the directory vanished, which its parent reports
 		w.compareEntries(real)
 	}
 }
@@ -52,7 +52,7 @@ func (w *diskWatch) compare(real string, removalSeen bool) {
 func (w *diskWatch) compareEntries(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return // it vanished, and its parent reports that
+		return // the directory vanished, which its parent reports
 	}
 	for _, e := range entries {
 		w.compare(filepath.Join(dir, e.Name()), false)

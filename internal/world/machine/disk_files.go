@@ -15,7 +15,7 @@ func (d *Disk) look(f func() error) error { return d.nodeError(d.do(f)) }
 
 // change runs a function that changes the path real, which is a path of the machine's thread. It
 // reports the changes to the watches, even if the function fails half way. Meanwhile it locks the
-// watches, so that this call reports the changes, not the watches' goroutines.
+// watches, so that this call, and not a goroutine of a watch, reports the changes.
 func (d *Disk) change(real string, f func() error) error {
 	d.mu.Lock()
 	watches := slices.Clone(d.watches)

@@ -105,8 +105,8 @@ func (w *diskWatch) deliver() {
 }
 
 // claim reports whether its caller, which holds the lock, must drain the queue. Only one goroutine
-// does this at a time. It claims nothing if the queue is empty, because a simultaneous change
-// elsewhere would wait for it.
+// does this at a time. If the queue is empty, it claims nothing, because a simultaneous change
+// elsewhere would have to wait.
 func (w *diskWatch) claim() bool {
 	if w.delivering || len(w.queue) == 0 {
 		return false
@@ -132,6 +132,6 @@ func (w *diskWatch) stop() {
 	w.mu.Lock()
 	w.stopped = true
 	w.mu.Unlock()
-	// Close in the background, because the kernel blocks the call: for 14 ms with two processors.
+	// Close runs in the background, because the kernel blocks it: for 14 ms with two processors.
 	go func() { _ = w.notify.Close() }()
 }

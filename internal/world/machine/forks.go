@@ -9,12 +9,12 @@ import (
 // openFiles is locked for reading while csisim has files of machines open, and for writing while it
 // starts a program. Until a new process executes its own program, it has copies of all open
 // descriptors. These copies would keep a mount busy although csisim has closed its files, and a
-// driver's unmount would fail without any fault of the driver. Commands of stand-ins do not wait if
-// they run while their own files on a machine are open.
+// driver's unmount would fail without any fault of the driver. A stand-in may run a command while
+// it has files on a machine open; the command does not wait for these files.
 var openFiles sync.RWMutex
 
-// entrance is passed by goroutines that open files. A fork locks it while it waits until all files
-// are closed.
+// entrance is a lock that goroutines pass before they open files. A fork locks it while it waits
+// until all files are closed.
 var entrance sync.Mutex
 
 // forkPatience limits how long a fork waits for open files, because a read from an unreachable

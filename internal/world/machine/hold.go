@@ -34,9 +34,9 @@ func (p *Process) IsWatched() bool { return p.changes != nil }
 func (h *Hold) Release() { h.of.changes.release(h) }
 
 // RefuseUnmount makes the next unmount of the program, or of one of its children, fail with EBUSY,
-// as if the mount were in use. A lazy unmount does not fail. end stops this. It returns whether an
-// unmount was refused, and the target of a lazy one. RefuseUnmount returns nil if unmounts cannot
-// be observed.
+// as if the mount were in use. A lazy unmount does not fail. end ends the refusal. It returns
+// whether an unmount was refused, and the target of a lazy one. RefuseUnmount returns nil if
+// unmounts cannot be observed.
 func (p *Process) RefuseUnmount() (end func() (refused bool, lazily string)) {
 	if p.changes == nil {
 		return nil

@@ -23,7 +23,7 @@ func filesOpenIn(pid int) (paths []string) {
 	entries, _ := os.ReadDir(dir) // it may already have exited
 	for _, e := range entries {
 		path, err := os.Readlink(dir + "/" + e.Name())
-		if err == nil && !strings.HasPrefix(path, "socket:") { // connections of callers come and go
+		if err == nil && !strings.HasPrefix(path, "socket:") { // callers open and close these
 			paths = append(paths, path)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // firstProcess is process 1 of a machine. All programs of the machine are in its process namespace:
-// they see only each other, it adopts orphans, and they end with it. It ends with csisim. A process
-// that enters its mount namespace is on the machine.
+// they see only each other, process 1 adopts orphans, and all programs end with process 1. It ends
+// with csisim. A process that enters its mount namespace is on the machine.
 type firstProcess struct {
 	cmd       *exec.Cmd
 	ended     chan struct{}
@@ -31,8 +31,9 @@ type firstProcess struct {
 }
 
 // startFirst starts process 1, which mounts its processes in root/proc. root will be the machine's
-// root directory, and proc shows csisim's own processes. It ends at the latest with the calling
-// thread. startFirst fails if csisim may not create process namespaces, or may not inspect them.
+// root directory, and proc shows csisim's own processes. Process 1 ends at the latest with the
+// calling thread. startFirst fails if csisim may not create process namespaces, or may not inspect
+// them.
 func startFirst(root, proc string) (*firstProcess, error) {
 	held, hold, err := os.Pipe()
 	if err != nil {
@@ -58,7 +59,7 @@ func startFirst(root, proc string) (*firstProcess, error) {
 		return nil, errors.Join(err, hold.Close(), answers.Close())
 	}
 	go f.await()
-	_ = answered.Close() // otherwise its end could not be read
+	_ = answered.Close() // otherwise reads would never return its end
 	err = f.answer("show the machine's processes")
 	if err == nil {
 		f.namespace, err = os.Open(fmt.Sprintf("%s/%d/ns/pid", proc, f.cmd.Process.Pid))

@@ -38,7 +38,8 @@ func (l Layout) symlink() string {
 // HasSymlink reports whether two paths lead to the directory.
 func (l Layout) HasSymlink() bool { return l.symlink() != "" }
 
-// Below returns the part of a path below the directory, by whichever way the path leads there.
+// Below returns the part of a path below the directory, whether or not the path leads through the
+// symlink.
 func (l Layout) Below(p string) (below string, ok bool) {
 	if below, ok = cutDir(p, l.real()); ok || !l.HasSymlink() {
 		return below, ok

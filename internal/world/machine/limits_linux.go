@@ -21,8 +21,8 @@ import (
 )
 
 // controlGroup limits a program. In control groups v1 each controller has its own hierarchy with
-// individual threads, and a child is in the group of the thread that forks it. In v2 a child is
-// started in the group.
+// individual threads, and a child is in the group of the thread that forks it. In v2, a child
+// starts in the group.
 type controlGroup struct {
 	homes   map[string]string // its parent directory, by controller
 	name    string
@@ -132,7 +132,7 @@ func (g *controlGroup) bound(l Limits) error {
 		}
 	}
 	if g.unified {
-		// As the kubelet does; older kernels lack it.
+		// The kubelet does the same; older kernels lack this file.
 		_ = os.WriteFile(filepath.Join(g.dir(controlsMemory), "memory.oom.group"), []byte("1"), 0o644)
 	}
 	return nil

@@ -62,7 +62,7 @@ func (l *loopDevices) note(n *notification) {
 	}
 }
 
-// loopOf returns the kernel's name of a loop device, whatever the path of its node is; empty for
+// loopOf returns the kernel's name of a loop device, whatever path its device node has; empty for
 // other files.
 func loopOf(node string) string {
 	const loopMajor = 7

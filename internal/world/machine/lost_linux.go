@@ -31,7 +31,7 @@ func newLostFiles(written []string) *lostFiles {
 	return l
 }
 
-// all returns the names in the form of newLostFiles.
+// all returns the names in the form that newLostFiles takes.
 func (l *lostFiles) all() (names []string) {
 	if l == nil {
 		return nil

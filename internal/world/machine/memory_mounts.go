@@ -21,7 +21,7 @@ type mount struct {
 func (m *Memory) top(at location) location {
 	for at.node.mounts > 0 {
 		over, ok := m.mounted[at]
-		if !ok { // mounts lie on the inode as reached through other mounts
+		if !ok { // the inode has a mount, but only where another path reaches it
 			return at
 		}
 		at = location{over, over.root}

@@ -18,8 +18,8 @@ func (p *Process) PeakMemory() int64 {
 }
 
 // Left returns the commands of child processes that were still running when the program ended, and
-// were then killed. A program that was killed could not end them: it has none. The result is final
-// after Done, for a program with a mount namespace.
+// were then killed. A killed program could not end its children, so the result is empty. The result
+// is final after Done, for a program with a mount namespace.
 func (p *Process) Left() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // ownGroup starts a program in a separate process group. The program is killed with process 1 of
-// its machine or, if there is none, with the thread that starts it. Both at once would not work,
+// its machine or, if there is none, with the thread that starts it. It cannot depend on both,
 // because a process treats a parent outside its process namespace as dead.
 func (d *Disk) ownGroup() *syscall.SysProcAttr {
 	if d.own != nil && d.own.layers.first.Load() != nil {

@@ -1,8 +1,8 @@
 package machine
 
-// Root is a root directory of a program's own, like that of a container. The program's writes there
-// are discarded when it ends. It contains the program's own processes, the machine's network and,
-// unless Privileged, only a few devices.
+// Root is a separate root directory for a program, like that of a container. The program's writes
+// there are discarded when it ends. It contains the program's own processes, the machine's network
+// and, unless Privileged, only a few devices.
 type Root struct {
 	// Dir is a host directory with the root's content. It is not modified.
 	Dir string
@@ -20,8 +20,8 @@ type Root struct {
 	// process 1 of its own process namespace, and all processes there end with it. If the machine
 	// cannot have one (SharesProcesses), the program sees csisim's processes.
 	HostProcesses bool
-	// Processes is a program of the machine. This one runs in its process namespace instead of a
-	// new one.
+	// Processes is a program of the machine. The new program joins that program's process namespace
+	// instead of a separate one.
 	Processes *Process
 	// User is "user", "uid", "user:group" or "uid:gid". Names are looked up in /etc/passwd and
 	// /etc/group of the root directory. Default: root. If csisim runs as an ordinary user, all

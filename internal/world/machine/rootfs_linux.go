@@ -75,8 +75,8 @@ func (r *Root) enter(image *os.File, volumes []Volume, l Layout, oneUser bool) e
 	return nil
 }
 
-// leave makes the built root the root of the calling thread. From then on no path leads to the
-// machine's files, neither through a symlink of the image nor through /.. in one.
+// leave makes the built root the root of the calling thread. From then on, no path leads to the
+// machine's files, not even through a symlink of the image, or through /.. in a symlink.
 func leave(node *os.File) error {
 	if err := unix.Chdir(builtDir); err != nil {
 		return err

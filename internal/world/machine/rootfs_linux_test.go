@@ -188,7 +188,7 @@ func TestARootLimitsPrivileges(t *testing.T) {
 }
 
 // An unprivileged program cannot use a device node that it creates, in its root or in a volume. The
-// devices that a container has work, and so does a volume that is a device.
+// devices of a container work, and so does a volume that is a device.
 func TestARootOpensNoDevices(t *testing.T) {
 	needRoot(t)
 	m, dir := newNamespace(t), image(t)

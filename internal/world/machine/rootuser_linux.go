@@ -23,7 +23,7 @@ type identity struct {
 	uid, gid uint32
 	groups   []uint32
 	home     string
-	oneUser  bool // csisim's user is the only one
+	oneUser  bool // programs can run only as csisim's user
 }
 
 // identify looks up the root's user from a calling thread in the root.
@@ -128,7 +128,7 @@ func (id *identity) apply(cmd *exec.Cmd) (err error) {
 	}
 	cmd.SysProcAttr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid, Groups: id.groups}
 	for _, stream := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
-		if f, is := stream.(*os.File); is && f != nil { // so that it can open /dev/stdout
+		if f, is := stream.(*os.File); is && f != nil { // so that the program can open /dev/stdout
 			_ = f.Chown(int(id.uid), -1) // a terminal of another user keeps its owner
 		}
 	}

@@ -18,14 +18,14 @@ const drainPatience = time.Second
 // longestLine bounds the bytes of an unfinished line that are held back.
 const longestLine = 16 << 10
 
-// lineLog is the log of a program's two streams. It has complete lines, unless they are too long,
-// and the time of each line in a second file. It is truncated if writing fails, for example on a
-// full disk.
+// lineLog is the log of a program's two streams. It contains only complete lines, except for very
+// long ones. A second file has the time of each line. The log is truncated if writing fails, for
+// example on a full disk.
 type lineLog struct {
 	log, stamps io.WriteCloser
 	now         func() time.Time
 	offset      int64
-	begun       [2][]byte // of standard output and standard error, the unfinished line
+	begun       [2][]byte // the unfinished lines of standard output and standard error
 }
 
 // newLineLog makes the log's second file. began is the cluster's time now; it advances by the real

@@ -14,7 +14,7 @@ import (
 // open file. Each is counted from one; 0 means none.
 type spot struct {
 	dir, path int
-	text      bool // the path is a text that need not name a file
+	text      bool // the argument is a text that need not name a file
 }
 
 func fileAt(dir, path int) spot { return spot{dir: dir + 1, path: path + 1} }

@@ -20,7 +20,7 @@ import (
 // open file are not observed. They count as made when the file was opened or last synced. Content
 // that is overwritten in place counts as written to the disk immediately.
 type unsynced struct {
-	own func(device uint64, fd int) bool // whether a file is on the machine's own disk
+	own func(device uint64, fd int) bool // reports whether a file is on the machine's own disk
 	now atomic.Int64                     // the cluster's time, a time.Duration
 
 	mu    sync.Mutex
@@ -46,7 +46,8 @@ type heldFile struct {
 
 func (f heldFile) is(stat *unix.Stat_t) bool { return f.inode == stat.Ino && f.on == stat.Dev }
 
-// most limits the number of held files. Beyond it, the oldest ones count as written to the disk.
+// most limits the number of held files. Beyond this number, the oldest files count as written to
+// the disk.
 const most = 256
 
 // writtenBack is the age at which the kernel has certainly written a file to the disk:
@@ -140,8 +141,8 @@ func (u *unsynced) write(n *notification) *heldFile {
 	return u.hold(fd, u.time())
 }
 
-// hold records a file with writes since some time, if it is on the machine's disk. It does nothing
-// for nil.
+// hold records a file that was written to at a time, if the file is on the machine's disk. It does
+// nothing for nil.
 func (u *unsynced) hold(fd int, since time.Duration) *heldFile {
 	u.drop(u.isWrittenBack)
 	var stat unix.Stat_t

@@ -3,8 +3,8 @@ package machine
 // Views is a machine that keeps FUSE volumes in the state in which running containers see them. A
 // container has the mount that existed at its start, not a mount that replaces it at the same path.
 type Views interface {
-	// KeepView keeps the FUSE mount at path for ViewOf, and replaces the one that it kept before.
-	// It keeps no other mount, because other file systems need no daemon.
+	// KeepView keeps the FUSE mount at path for ViewOf, and replaces the mount that it kept before.
+	// It keeps no mount of other file systems, because these need no daemon.
 	KeepView(path string) error
 	// ViewOf describes the mount that KeepView has kept at path.
 	ViewOf(path string) (View, error)

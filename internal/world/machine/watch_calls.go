@@ -2,7 +2,8 @@ package machine
 
 import "syscall"
 
-// Interference selects system calls of a program and their fate. The zero value only observes.
+// Interference selects system calls of a program, and determines whether they fail or stop the
+// program. The zero value only observes.
 type Interference struct {
 	At Point
 	// Fails is the error of the calls, and Times their number; 0 means all. Without an error, the

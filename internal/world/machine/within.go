@@ -9,8 +9,8 @@ import (
 var ErrNotIsolated = errors.New("the machine has no mount namespace of its own: run as root, with isolation auto or namespace")
 
 // Within runs f on a thread that has the machine's root directory and mounts; programs that f
-// starts have them, too. Mounts of f are the machine's own. Within fails with ErrNotIsolated where
-// f would change the host. f must not call the machine.
+// starts have them, too. Mounts that f makes belong to the machine. Within fails with
+// ErrNotIsolated if f would change the host. f must not call the machine.
 func (d *Disk) Within(f func() error) error {
 	if d.own == nil {
 		return fmt.Errorf("node %s: %w", d.name, ErrNotIsolated)
@@ -18,8 +18,8 @@ func (d *Disk) Within(f func() error) error {
 	return d.do(f)
 }
 
-// Furnish is Within for preparations before the machine's first program. Mounts of f belong to the
-// empty machine, like its root. Mounts does not list them, and they survive a power-off.
+// Furnish is Within for preparations before the machine's first program. Mounts that f makes belong
+// to the empty machine, like its root. Mounts does not list them, and they survive a power-off.
 func (d *Disk) Furnish(f func() error) error {
 	if err := d.Within(f); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Registry is the metrics of one program. Its zero value is empty and ready.
+// Registry holds the metrics of one program. Its zero value is empty and ready.
 type Registry struct {
 	samples    map[string]*sample
 	histograms map[string]*histogram
@@ -108,7 +108,7 @@ func (h *histogram) count() (n uint64) {
 	return n
 }
 
-// Lines are all metrics in the format of the program's metrics endpoint, sorted.
+// Lines returns all metrics in the format of the program's metrics endpoint, sorted.
 func (r *Registry) Lines() []string {
 	var lines []string
 	for _, id := range slices.Sorted(maps.Keys(r.samples)) {

@@ -100,7 +100,7 @@ func Class(class *storagev1.StorageClass) (*storagev1.StorageClass, error) {
 	return translated, nil
 }
 
-// InTree is a CSI volume in the form of its in-tree plugin.
+// InTree returns a CSI volume in the form of its in-tree plugin.
 func InTree(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, error) {
 	return translator.TranslateCSIPVToInTree(pv)
 }

@@ -18,11 +18,11 @@ type Stage string
 
 // The stages.
 const (
-	// Disabled: the in-tree plugin itself acts for its volumes, unseen by drivers.
+	// Disabled: the in-tree plugin handles its volumes itself, without a driver.
 	Disabled Stage = "disabled"
-	// Enabled: the driver acts on nodes with a CSINode that lists the plugin.
+	// Enabled: the driver handles volumes on a node if the node's CSINode lists the plugin.
 	Enabled Stage = "enabled"
-	// Complete: the driver acts; the in-tree plugin is removed.
+	// Complete: the driver handles the volumes; the in-tree plugin is removed.
 	Complete Stage = "complete"
 )
 
@@ -59,7 +59,7 @@ func Since(plugin string) (enabled, complete version.Version) {
 	return h.enabled, h.complete
 }
 
-// Of are the default plugins of a version.
+// Of returns the default stages of the plugins in a version.
 func Of(v version.Version) Plugins {
 	of := Plugins{}
 	// Entries may be made in any order.

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Interrupted is the cause of a context that ended by a signal.
+// Interrupted is the cause of a context that a signal has ended.
 type Interrupted struct{ Signal syscall.Signal }
 
 func (i *Interrupted) Error() string { return "interrupted: " + i.Signal.String() }

@@ -33,7 +33,7 @@ func Within() string {
 	return within + "=" + strings.Join(append([]string{strconv.Itoa(PID())}, entered...), ",")
 }
 
-// arriveWithin reports whether the process was started that way.
+// arriveWithin reports whether the process was started with the variable of Within.
 func arriveWithin() bool {
 	number, names, is := strings.Cut(os.Getenv(within), ",")
 	if !is {
@@ -78,7 +78,7 @@ type Options struct {
 // Network is the network of a program that is run again.
 type Network struct {
 	// Loopback lists TCP addresses of servers on the machine's loopback, such as "127.0.0.1:9000".
-	// A server that listens when the run begins is reached. Default: none.
+	// The program reaches each server that listens when the run begins. Default: none.
 	Loopback []string
 }
 

@@ -39,7 +39,7 @@ const timerSlack = 300 * time.Microsecond
 var refused error
 
 // Again runs this program again, with the same arguments, in the best namespaces that the machine
-// permits. It returns the exit code. After a signal it is the code that a shell would return. It
+// permits. It returns the exit code. After a signal, this is the code that a shell would return. It
 // forwards the signal that ends ctx. If this process is killed, the program is killed, too.
 func Again(ctx context.Context, o Options) (code int, err error) {
 	permitted := slices.Clone(sets)
@@ -74,9 +74,10 @@ func idIn(variable string) int {
 func againIn(ctx context.Context, sets []set, as *user, reached []string) (code int, err error) {
 	runtime.LockOSThread() // the program is killed with the thread that starts it
 	defer runtime.UnlockOSThread()
-	// Otherwise its timers are as precise as usual.
+	// If this call fails, the program's timers are as precise as usual.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(timerSlack), 0, 0, 0)
-	// Otherwise programs find the keys of the user's session. Some kernels have no keyrings.
+	// Without this call, programs find the keys of the user's session. Some kernels lack keyrings,
+	// though.
 	_, _, _ = unix.Syscall(unix.SYS_KEYCTL, unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0)
 	var tried []error
 	for _, set := range sets {

@@ -38,8 +38,8 @@ func (n *Network) reached() []string {
 	return addresses
 }
 
-// bridge leads from listeners in the network of a program to loopback of the machine. Nil is the
-// bridge of a program without a separate network.
+// bridge leads from listeners in the network of a program to loopback of the machine. A program
+// without a separate network has a nil bridge.
 type bridge struct {
 	own, programs *os.File
 

@@ -42,17 +42,17 @@ const (
 type ContainerUser struct {
 	UID, GID uint32
 	Groups   []uint32
-	// One means that the process already runs as the only user.
+	// One means that there is only one user, and that the process already runs as that user.
 	One bool
-	// Dropped has a bit for each capability that it must never have.
+	// Dropped has a bit for each capability that the program must never have.
 	Dropped         uint64
 	NoNewPrivileges bool
-	// Keys lets it use the kernel's keyrings.
+	// Keys lets the program use the kernel's keyrings.
 	Keys bool
 }
 
-// ContainerProgram is the program that a Container becomes. Without a path it sleeps until it is
-// killed, like the process that holds the namespace of a pod.
+// ContainerProgram is the program that a Container becomes. Without a path, the process sleeps
+// until it is killed, like the process that holds the namespace of a pod.
 type ContainerProgram struct {
 	User      ContainerUser
 	Dir, Path string

@@ -50,8 +50,8 @@ const (
 	archOf   = 4
 )
 
-// x32 is a bit in the numbers of calls with 32-bit pointers on amd64. These calls are refused,
-// because each call has such a number, too. No architecture has another use for it.
+// x32 is a bit in the numbers of calls with 32-bit pointers on amd64. These numbers are refused,
+// because each call also has such a number. No architecture uses the bit for anything else.
 const x32 = 1 << 30
 
 // section refuses calls of one architecture, and passes on those of other architectures.

@@ -1,5 +1,5 @@
-// Package objectname checks the names of objects. Most must be valid DNS names. Names are checked
-// on every write, so obviously valid names are accepted without a regular expression.
+// Package objectname checks the names of objects. Most names must be valid DNS names. Names are
+// checked on every write, so obviously valid names are accepted without a regular expression.
 package objectname
 
 import (

@@ -135,7 +135,7 @@ func (o *Pending) SafeToRetry(key Key, name string) bool {
 }
 
 // RetryAt is the earliest virtual time since the start of the run at which the operation may start
-// again. It is false if the operation is running or nothing delays it.
+// again. It returns false if the operation is running, or if nothing delays it.
 func (o *Pending) RetryAt(key Key, name string) (time.Duration, bool) {
 	e := o.find(key)
 	if e == nil || e.pending || e.name != name || !o.inBackoff(e) {

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Map is a map from few keys. The zero value is empty.
+// Map is a map with few keys. The zero value is empty.
 type Map[K cmp.Ordered, V any] []Entry[K, V]
 
 // Entry is a key with its value.
@@ -28,7 +28,7 @@ func Of[K cmp.Ordered, V any](from map[K]V) Map[K, V] {
 	return m
 }
 
-// Go is a new Go map with the same entries, nil if there are none.
+// Go returns a new Go map with the same entries; nil if there are none.
 func (m Map[K, V]) Go() map[K]V {
 	if len(m) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (m Map[K, V]) find(key K) (at int, ok bool) {
 	return slices.BinarySearchFunc(m, key, func(e Entry[K, V], key K) int { return cmp.Compare(e.Key, key) })
 }
 
-// Get is the value of a key, the zero value if there is none.
+// Get returns the value of a key; the zero value if there is none.
 func (m Map[K, V]) Get(key K) (value V) {
 	value, _ = m.Find(key)
 	return value

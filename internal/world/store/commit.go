@@ -16,7 +16,7 @@ type Commit struct {
 type commit struct {
 	Commit
 	final Object
-	// relisted means that it is the difference between two lists, not a write.
+	// relisted means that the commit is the difference between two lists, not a write.
 	relisted bool
 }
 
@@ -44,7 +44,7 @@ func (c Commit) Last() Object {
 	return (&commit{Commit: c}).last()
 }
 
-// OnCommit calls observe after every commit, in order and before any view has the commit. observe
+// OnCommit calls observe after every commit, in order and before any view shows the commit. observe
 // must not write to the store.
 func (s *Store) OnCommit(observe func(Commit)) {
 	s.observers = append(s.observers, observe)

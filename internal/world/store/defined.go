@@ -19,10 +19,10 @@ func (s *Store) Define(res *Resource) {
 	s.defined[res.String()] = res
 }
 
-// Undefine removes a resource of this store, given by its name with its group.
+// Undefine removes the resource with this name, which includes the group, from the store.
 func (s *Store) Undefine(name string) { delete(s.defined, name) }
 
-// DefinedAs finds a resource of this store by its name with its group.
+// DefinedAs finds a resource of this store by its name, which includes the group.
 func (s *Store) DefinedAs(name string) (*Resource, bool) {
 	res, ok := s.defined[name]
 	return res, ok

@@ -138,7 +138,7 @@ func (s *Store) commitChange(res *Resource, key Key, old, obj Object) Object {
 }
 
 // beginGrace sets the end of the grace period. pending means that a deletion is in progress, and
-// that this one does not shorten it.
+// that the new deletion does not shorten it.
 func (s *Store) beginGrace(res *Resource, obj Object, requested *int64) (graceful, pending bool) {
 	if until := obj.GetDeletionTimestamp(); until != nil {
 		granted := obj.GetDeletionGracePeriodSeconds()

@@ -8,8 +8,8 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// head is the newest state. Nearly all operations of a cluster read and write single objects of it,
-// for which maps are sufficient. The database is updated in one transaction when a state is kept. A
+// head is the newest state. Nearly all operations of a cluster read and write single objects, for
+// which maps are sufficient. The database is updated in one transaction when a state is kept. A
 // radix tree copies a path for each write, and most objects are written again or removed before a
 // state is kept.
 type head struct {
@@ -49,8 +49,8 @@ func (h *head) apply(c *commit, moves []move) {
 	h.revision, h.shown = c.Revision, nil
 }
 
-// few is the number of objects of a resource up to which they are stored in full: compacting so few
-// costs more time than it saves memory.
+// few is the number of objects up to which a resource's objects are stored in full: compacting so
+// few objects saves too little memory for the time that it takes.
 const few = 1_000
 
 func (h *head) areMany(res *Resource) bool { return h.count(res) >= few }

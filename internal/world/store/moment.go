@@ -8,9 +8,9 @@ import (
 // moment is the position of a commit in history, recorded while views may lag. Only views that have
 // not reached it yet refer to it, and thereby retain all later moments.
 //
-// It is read as the state before its commit. This consists of the objects that later commits
-// replaced, and of all others from a later kept state or the head. Few states are kept, because
-// most views catch up before they are read.
+// It is read as the state before its commit. This state consists of the objects that later commits
+// replaced, and of all other objects from a later kept state or the head. Few states are kept,
+// because most views catch up before they are read.
 type moment struct {
 	*commit
 	head *head
@@ -31,7 +31,7 @@ func (s *Store) happen(c *commit) {
 	s.moment.next, s.moment = now, now
 }
 
-// before returns the revision of the state that the moment is read as.
+// before returns the revision of the state before the moment's commit.
 func (m *moment) before() uint64 { return m.Revision - 1 }
 
 // GetObject is Get for resources that are known only at run time.

@@ -13,7 +13,7 @@ type Shared struct {
 	sizes map[size]any // maps of one size
 }
 
-// maxShared bounds the kept maps. When it is reached, all are dropped.
+// maxShared bounds the kept maps. When the limit is reached, all maps are dropped.
 const maxShared = 4096
 
 // size is a list of one resource.

@@ -1,7 +1,7 @@
 package store
 
-// shelf holds the objects of one resource, by namespace and name. A map by Key would take half as
-// much memory again. Nil is an empty one.
+// shelf holds the objects of one resource, by namespace and name. A map by Key would take 50 % more
+// memory. A nil shelf is empty.
 type shelf[T any] struct {
 	of     *Resource
 	spaces map[string]map[string]T

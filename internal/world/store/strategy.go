@@ -10,7 +10,7 @@ import (
 // Strategy is the API server's behaviour for one kind, in addition to the common behaviour. Nil
 // functions do nothing.
 type Strategy struct {
-	// Name checks metadata.name; nil means a DNS subdomain. NameOf makes a check that
+	// Name checks metadata.name; nil means a DNS subdomain. NameOf returns a check of the name that
 	// depends on the object.
 	Name   func(name string, prefix bool) []string
 	NameOf func(obj Object) func(name string, prefix bool) []string
@@ -36,14 +36,14 @@ type Strategy struct {
 	BeginUpdate func(s *Store, obj, old Object) error
 	// AdmitUpdate rejects a valid change because of other objects of the cluster.
 	AdmitUpdate func(cluster Reader, obj, old Object) error
-	// Room rejects an object if there are too many already.
+	// Room rejects a new object if there are already too many objects.
 	Room func(there int, obj Object) error
 	// PrepareForUpdate resets, before validation, fields that an update cannot set.
 	// PrepareForStatusUpdate does the same for an update of the status.
 	PrepareForUpdate       func(obj, old Object)
 	PrepareForStatusUpdate func(now metav1.Time, obj, old Object)
-	// Validate returns the field errors of a new object. ValidateUpdate returns those of a change
-	// to the spec, or of any change if the kind has no spec.
+	// Validate returns the field errors of new objects. ValidateUpdate returns the field errors of
+	// a change to the spec, or of any change if the kind has no spec.
 	Validate       func(obj Object) field.ErrorList
 	ValidateUpdate func(obj, old Object) field.ErrorList
 	// Passes are the checks of an update, in this order, after the common check of its metadata.

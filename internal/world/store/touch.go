@@ -49,8 +49,8 @@ func (h *head) touchCommit(c *commit) {
 	}
 }
 
-// touchNews reports that news are delivered to a cache, or that a cache is checked for news. The
-// order of news matters.
+// touchNews reports that commits are delivered to a cache, or that a cache is checked for
+// undelivered commits. The order of deliveries and checks matters.
 func (v *View) touchNews() {
 	if t := v.store.head.toucher; t != nil {
 		t.Changes("news of " + v.name)

@@ -4,8 +4,8 @@ import (
 	"iter"
 )
 
-// treeSet is an ordered set of index entries with kept past states. A change creates a new set that
-// shares all but one path with the old set. Nodes of the current edition are changed in place,
+// treeSet is an ordered set of index entries that keeps past states. A change creates a new set
+// that shares all but one path with the old set. Nodes of the current edition are changed in place,
 // because no kept set refers to them. It is a treap with hashes of the elements as priorities, so
 // its shape depends only on its content. Nil is the empty set.
 type treeSet struct {

@@ -15,7 +15,7 @@ func (s *Store) Validate(res *Resource, given Object) error {
 		res.Default(obj)
 	}
 	if res.Admit != nil {
-		_ = res.Admit(s, obj) // called for its completions; its error does not count
+		_ = res.Admit(s, obj) // called to complete the object; its error does not count
 	}
 	if errs := res.validate(obj, writing{}); len(errs) > 0 {
 		return res.invalid(obj, errs)

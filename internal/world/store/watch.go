@@ -24,7 +24,7 @@ type Event[T Object] struct {
 	Object T
 	// Old is the state before, nil for an Added object.
 	Old T
-	// Revision is the commit's, or the view's for a list.
+	// Revision is the revision of the commit or, in a list, of the view.
 	Revision uint64
 	// FinalStateUnknown means that a deletion was missed and a later list did not contain the
 	// object: client-go's DeletedFinalStateUnknown, a tombstone. Object is then the last state that

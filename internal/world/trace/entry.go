@@ -74,7 +74,7 @@ func (e *Entry) exchange() Exchange {
 
 func (e *Entry) diff() Diff { return Diff{e.Change, e.Old, e.New} }
 
-// Shared by the events that have none.
+// Events without an exchange or a diff share these.
 var (
 	noExchange = &Exchange{}
 	noDiff     = &Diff{}

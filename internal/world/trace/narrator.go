@@ -37,7 +37,8 @@ func LaneOf(l *Line) string {
 }
 
 // Glance returns the tone of a line ("", "quiet", "strong", "warning" or "failure"), and whether a
-// timeline hides the line or folds it with others. It only reads a request for a registrar's error.
+// timeline hides the line or folds it with others. It reads a request only to find a registrar's
+// error.
 func Glance(l *Line) (tone string, isQuiet bool) {
 	w := weigh(l)
 	saysNothing := l.K == API && l.Ev == "MODIFIED" && len(l.Patch) == 0

@@ -108,7 +108,7 @@ func (r *Recorder) add(e *Event) *Event {
 	return e
 }
 
-// passing holds the events of a sort of which only the newest are kept.
+// passing holds the events of one sort. Only the newest of them are kept.
 type passing struct {
 	kept   int
 	oldest int // there is no older one

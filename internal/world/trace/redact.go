@@ -15,7 +15,7 @@ import (
 // Redacted replaces a credential.
 const Redacted = "***redacted***"
 
-// hidden replaces a value of a secret that is not a credential in a text, such as a user's name.
+// hidden replaces, in a text, a secret's value that is not a credential, such as a user's name.
 const hidden = "***hidden***"
 
 // tokensKey carries service account tokens in a volume context or in secrets. K-PATH-12

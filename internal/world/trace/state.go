@@ -8,8 +8,8 @@ const (
 	Waits Kind = "wait"
 	// CacheUpdated is a late update of a component's cache, after other events.
 	CacheUpdated Kind = "cache"
-	// Kept is an observation, beyond the request and the answer of the call, that a rule of the CSI
-	// spec was kept.
+	// Kept records the observation that a call kept a rule of the CSI spec, if the request and the
+	// answer do not show it.
 	Kept Kind = "kept"
 	// MadeWith names the versions that made a recording. It is the first line of a file. No sink
 	// receives it, because the trace of a run does not depend on a build.
@@ -29,7 +29,7 @@ type CacheUpdate struct {
 	Changes []uint64 `json:"changes"`
 	// Relisted means that the objects were listed again, and states in between were missed.
 	Relisted bool `json:"relisted,omitempty"`
-	// Gone means that the component ended before its cache received them.
+	// Gone means that the component ended before its cache received the changes.
 	Gone bool `json:"gone,omitempty"`
 }
 

@@ -8,11 +8,11 @@ import (
 // weight is the emphasis of an event, independent of its words.
 type weight struct {
 	tone  tone // of the whole line
-	ended tone // of the outcome, if it is more important
-	folds bool // it shares one line with others
+	ended tone // of the outcome, if the outcome is more important
+	folds bool // the event shares one line with others
 }
 
-// weigh returns the weight of a line. It only reads a request for a registrar's error.
+// weigh returns the weight of a line. It reads a request only to find a registrar's error.
 func weigh(l *Line) weight {
 	w := weight{tone: tonesOf[l.K]}
 	if isFailed(l) {

@@ -129,7 +129,7 @@ func TestPodsArePrunedAsInTheRecordedTraces(t *testing.T) {
 	}, got)
 }
 
-// When there are many events, equal parts are shared, and no event changes by that.
+// When there are many events, they share equal parts, and no event changes.
 func TestManyEventsShareTheirSites(t *testing.T) {
 	r := trace.NewRecorder(&clock{})
 	sites, exchanges := map[*trace.Site]bool{}, map[*trace.Exchange]bool{}

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// The versions are a line that no reader takes for an event.
+// The versions are in a line that no reader mistakes for an event.
 func TestTheVersionsOfARecordingAreNoEvent(t *testing.T) {
 	var out bytes.Buffer
 	_, err := trace.Versions{Csisim: "v0.9.0", Kubernetes: "1.34"}.WriteTo(&out)

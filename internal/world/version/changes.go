@@ -77,7 +77,7 @@ type Entry struct {
 	Source        string
 }
 
-// The programs with the deciding version.
+// The programs of which the version decides.
 const (
 	kubelet      = "kubelet"
 	controlPlane = "control plane"

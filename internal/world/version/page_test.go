@@ -60,7 +60,7 @@ kubernetes/kubernetes#98538.
 `
 )
 
-// The page is the tables of the code.
+// The page contains the tables of the code.
 func TestThePageOfVersionsIsTheTable(t *testing.T) {
 	var text bytes.Buffer
 	fmt.Fprintf(&text, head, version.Oldest, version.Newest)

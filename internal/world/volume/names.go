@@ -53,8 +53,8 @@ func InlineHandle(pod types.UID, volumeName string) string {
 	return hash("csi-", string(pod), volumeName)
 }
 
-// IsInlineHandle reports whether a volume id has the form of an inline volume's, the only sign for
-// drivers without podInfoOnMount. K-PATH-7
+// IsInlineHandle reports whether a volume id has the form of an inline volume's id. Drivers without
+// podInfoOnMount recognize inline volumes only by this form. K-PATH-7
 func IsInlineHandle(id string) bool {
 	digest, ok := strings.CutPrefix(id, "csi-")
 	sum, err := hex.DecodeString(digest)

@@ -48,7 +48,7 @@ func handleOf(pv *corev1.PersistentVolume) (driver, handle string) {
 	return "", ""
 }
 
-// namedOf returns the volume of a pod with a name.
+// namedOf returns the volume with a name in a pod.
 func namedOf(s *store.Store, pod *corev1.Pod, name string) (OfDriver, bool) {
 	for i := range pod.Spec.Volumes {
 		if v := &pod.Spec.Volumes[i]; v.Name == name {

@@ -64,5 +64,5 @@ func (m *Memory) Path() string { return filepath.Join(m.dir.path, "runs") }
 // Size returns its size in bytes.
 func (m *Memory) Size() uint64 { return m.size }
 
-// Close removes it, with all leftovers of runs in it.
+// Close removes the file system, with all leftovers of runs in it.
 func (m *Memory) Close() error { return m.dir.Close() }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unmountBelow unmounts all mounts below dir in this mount namespace. The latest comes first, so
-// that none covers another one.
+// unmountBelow unmounts all mounts below dir in this mount namespace. It begins with the latest
+// mount, so that no mount covers the next one.
 func unmountBelow(dir string) ([]string, error) {
 	mounts, err := mountinfo.GetMounts(mountinfo.PrefixFilter(dir))
 	if err != nil {
@@ -32,7 +32,7 @@ func unmount(target string) error {
 		err = unix.Unmount(target, unix.UMOUNT_NOFOLLOW|unix.MNT_DETACH)
 	}
 	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOENT) {
-		return nil // it ended with a mount that was detached before
+		return nil // the mount ended with another one that was detached before
 	}
 	if err != nil {
 		return fmt.Errorf("unmount %s: %w", target, err)

@@ -5,7 +5,7 @@ package workdir
 import "os"
 
 // Only on Linux can a run mount, attach loop devices and be distinguished from other processes.
-// Elsewhere it leaves only files behind.
+// On other systems, a run leaves only files behind.
 
 // KillPrograms kills nothing.
 func KillPrograms(string) ([]Program, error) { return nil, nil }

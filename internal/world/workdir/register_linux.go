@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// register is a directory of the machine with a file for each run that has loop devices. It serves
-// Clean if the directory of a killed run was removed by hand. A reboot removes its files together
-// with the loop devices.
+// register is a directory of the machine with a file for each run that has loop devices. Clean uses
+// it if the directory of a killed run was removed by hand. A reboot removes its files together with
+// the loop devices.
 const register = "/run/csisim"
 
 // registered is a line of such a file: the device, the file system and inode of its file, and the

@@ -19,7 +19,7 @@ func NewExpectations() *Expectations {
 // Made expects a new pod to appear.
 func (e *Expectations) Made(owner types.UID, pod *corev1.Pod) { expect(e.made, owner, pod.UID) }
 
-// Ended expects the deletion of a pod to show.
+// Ended expects the deletion of a pod to appear in the cache.
 func (e *Expectations) Ended(owner types.UID, pod *corev1.Pod) { expect(e.ended, owner, pod.UID) }
 
 func expect(all map[types.UID]map[types.UID]bool, owner, pod types.UID) {
@@ -29,7 +29,7 @@ func expect(all map[types.UID]map[types.UID]bool, owner, pod types.UID) {
 	all[owner][pod] = true
 }
 
-// Saw records a pod in the cache's version. gone means that it was deleted.
+// Saw records a pod as the cache shows it. gone means that it was deleted.
 func (e *Expectations) Saw(owner types.UID, pod *corev1.Pod, gone bool) {
 	delete(e.made[owner], pod.UID)
 	if gone || pod.DeletionTimestamp != nil {

@@ -74,7 +74,7 @@ const (
 	atRest place = iota
 	queued
 	working
-	again // worked on, and to be queued after that
+	again // a worker handles the key, which is queued again afterwards
 )
 
 // New returns a queue; spawn starts its workers. A key is queued again after the backoff if the

@@ -27,7 +27,7 @@ func Name(c *identity.Capability) string {
 	return string(group.Name()) + "." + string(value.Name())
 }
 
-// Named returns the capability with a name; nil for none.
+// Named returns the capability with the given name; nil if there is none.
 func Named(name string) *identity.Capability {
 	group, value, _ := strings.Cut(name, ".")
 	c := &identity.Capability{}

@@ -52,7 +52,7 @@ func quantity(description string) schema {
 	}
 }
 
-// cronJob: A-RS-10. The template keeps nothing below its metadata. A-RS-14
+// cronJob: A-RS-10. The template drops all fields below its metadata. A-RS-14
 func cronJob(name, plural, description string) kind {
 	schedule := text("When jobs begin, in the format of cron.")
 	schedule.Pattern = ".+"

@@ -1,6 +1,6 @@
 package csiaddons
 
-// node is a sidecar of a driver that has registered. A-NODE-1
+// node is the kind of a driver's registered sidecar. A-NODE-1
 func node() kind {
 	spec := object("The sidecar's registration.", fields{
 		"driver": object("The driver beside which the sidecar runs, and where it serves.", fields{

@@ -5,9 +5,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// costs estimates the sizes of values, with the largest that a schema allows.
+// costs estimates the size of a value as the largest size that its schema allows.
 type costs struct {
-	self *declared // nil if rules cannot see its values
+	self *declared // nil if rules cannot read its values
 }
 
 // EstimateSize implements checker.CostEstimator: it returns the size of the value at a path below

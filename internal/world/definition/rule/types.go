@@ -21,9 +21,9 @@ const (
 // SchemaDeclType]
 type declared struct {
 	is     *types.Type
-	fields map[string]*declared // of an object, by their names in rules
+	fields map[string]*declared // of an object, by the fields' names in rules
 	item   *declared            // of a list or a map
-	most   uint64               // items or bytes that fit into a request
+	most   uint64               // how many items or bytes fit into a request
 	least  uint64               // bytes of its shortest JSON
 }
 

@@ -13,8 +13,9 @@ import (
 // have at most 3 MiB.
 const maxText = 4 << 20
 
-// boundCalls replaces functions with a disproportionate cost. With them a short expression could
-// create lists or texts that exceed all memory, or compare each item of a list to each of another.
+// boundCalls replaces functions that can cost too much. With such a function, a short expression
+// could create a list or a text that exceeds all memory, or compare each item of one list to each
+// item of another.
 func boundCalls(step interpreter.Interpretable) (interpreter.Interpretable, error) {
 	if call, ok := step.(interpreter.InterpretableCall); ok && bounded[call.Function()] != nil {
 		return boundedCall{call}, nil
@@ -22,7 +23,7 @@ func boundCalls(step interpreter.Interpretable) (interpreter.Interpretable, erro
 	return step, nil
 }
 
-// bounded are the functions, by name.
+// bounded holds the replacements, by the functions' names.
 var bounded = map[string]func(names interpreter.Activation, args []ref.Val) ref.Val{
 	"lists.range": func(_ interpreter.Activation, args []ref.Val) ref.Val { return numbers(args) },
 	"sets.contains": func(names interpreter.Activation, args []ref.Val) ref.Val {
