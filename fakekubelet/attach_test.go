@@ -25,7 +25,8 @@ func (n *node) detached() {
 	require.NoError(n.t, err)
 }
 
-// K-ATT-1, K-ATT-2, K-ATT-3, fact 2: the round of the node's status gates both ends.
+// K-ATT-1, K-ATT-2, K-ATT-3, fact 2: the rounds of the node's status delay both the mount and the
+// detach.
 //
 // conformance: vm-mount-order, vm-volumes-in-use-filesystem
 func TestAnAttachableVolumeWaitsUntilItIsReportedInUse(t *testing.T) {

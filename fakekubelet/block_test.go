@@ -280,8 +280,8 @@ func TestAMappedDeviceIsKeptOpen(t *testing.T) {
 // K-UNSTAGE-4, K-BLK-7, K-BLK-10, K-BLK-11: given a device that the driver has published by a link,
 // when the driver has unstaged it, then the kubelet checks the device once more. The volume does
 // not count as unstaged if a process still holds the device. There is no second attempt, because
-// the data file has been removed. The device stays in use until the kubelet restarts. By then, a
-// published device itself no longer exists. For a file system the kubelet does not know any device.
+// the data file has been removed. The device stays in use until the kubelet restarts. By then, the
+// published device itself no longer exists. The kubelet knows no device for a file system.
 func TestADeviceThatIsHeld(t *testing.T) {
 	const device = "/mock/dev-h-data"
 	for _, c := range []struct {

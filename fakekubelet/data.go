@@ -22,7 +22,7 @@ func (w *podWorker) startData() {
 	}
 }
 
-// dataUses are the volumes that the pod's containers have.
+// dataUses returns the volumes that the pod's containers use.
 func (w *podWorker) dataUses() []data.Use {
 	node, showsVolumes := w.options.Machine.(data.Machine)
 	// Programs use their volumes themselves.

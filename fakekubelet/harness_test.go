@@ -119,7 +119,7 @@ func start(t *testing.T, s setting) *node {
 	n.registrar = registrar.New(n.World, n.wire, registrar.Options{Node: nodeName, Machine: n.machine, Endpoint: endpoint})
 	n.registrar.Start()
 	n.until(func() bool { return len(n.kubelet.Registered()) > 0 && n.kubelet.Up() })
-	n.pass(20 * time.Millisecond) // to the next pass of the volume manager
+	n.pass(20 * time.Millisecond) // until the next pass of the volume manager
 	n.forget()
 	return n
 }

@@ -43,7 +43,7 @@ func (h *housekeeping) rest(tick *kernel.Ticker) {
 	})
 }
 
-// lookAt makes the next pass look at the remains of a pod.
+// lookAt makes the next pass check a pod for remains.
 func (h *housekeeping) lookAt(uid types.UID) {
 	h.suspect[uid] = true
 	h.process.Wake()

@@ -31,7 +31,7 @@ type Options struct {
 	Address string
 	// Version is the kubelet's version of Kubernetes. Default: the newest.
 	Version version.Version
-	// Migration has the stages of the migration of in-tree plugins in this kubelet. Default: all
+	// Migration holds the migration stages of in-tree plugins in this kubelet. Default: all are
 	// migrated.
 	Migration migration.Plugins
 	// MaxPods is the node's pod capacity. Default: 110.
@@ -70,7 +70,7 @@ type Kubelet struct {
 	pods         *podManager
 	housekeeping *housekeeping
 	status       *statusLoop
-	evictions    *evictionManager // nil until the node has a first shortage
+	evictions    *evictionManager // nil until the first shortage of the node
 	stats        *volumeStats     // nil: volumes are not measured
 	started      time.Time
 	shuttingDown bool
@@ -94,7 +94,7 @@ func Start(w *component.World, o Options) *Kubelet {
 // Up reports whether the kubelet has started: it has listed its pods and watches for plugins.
 func (k *Kubelet) Up() bool { return k.pods.listed && k.plugins != nil }
 
-// registered is the driver map before and after the plugin manager is up. K-REG-1
+// registered gives access to the driver map, even before the plugin manager is up. K-REG-1
 type registered struct{ *Kubelet }
 
 func (r registered) Endpoint(driver string) (string, bool) {

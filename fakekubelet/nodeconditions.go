@@ -74,7 +74,7 @@ func (k *Kubelet) readiness() corev1.NodeCondition {
 	return corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"}
 }
 
-// healthEvents are emitted when a condition of a resource has another status.
+// healthEvents are emitted when the status of a resource's condition changes.
 var healthEvents = map[corev1.NodeConditionType]map[corev1.ConditionStatus]string{
 	corev1.NodeMemoryPressure: {corev1.ConditionFalse: "NodeHasSufficientMemory", corev1.ConditionTrue: "NodeHasInsufficientMemory"},
 	corev1.NodeDiskPressure:   {corev1.ConditionFalse: "NodeHasNoDiskPressure", corev1.ConditionTrue: "NodeHasDiskPressure"},

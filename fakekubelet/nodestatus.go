@@ -46,7 +46,7 @@ func (s *statusLoop) run(p *kernel.Process) {
 	for tick := p.Tick(statusPeriod); ; s.update(p) {
 		for !s.due(p) {
 			s.rest(p)
-			nodes.Drop() // the next read gets the current state of others' writes
+			nodes.Drop() // the next read includes the writes of other clients
 		}
 		tick.Next()
 	}

@@ -56,8 +56,8 @@ func (w *podWorker) secretFiles(p *kernel.Process, name string, items []corev1.K
 	return chosen("secret", object.Data, items, optional)
 }
 
-// chosen returns the entries that items name, under their paths; all entries without items. The
-// kind of the entries appears in errors.
+// chosen returns the entries that items name, under their paths; without items, it returns all
+// entries. The kind of the entries appears in errors.
 func chosen(kind string, all files, items []corev1.KeyToPath, optional *bool) (files, error) {
 	if len(items) == 0 {
 		return all, nil

@@ -56,8 +56,8 @@ func (m *podManager) start() {
 	})
 }
 
-// observeAll takes notice of all changes. Pods that are older than the kubelet are admitted by age,
-// the oldest first. K-ADM-1
+// observeAll processes all changes. Pods that are older than the kubelet are admitted by age, the
+// oldest first. K-ADM-1
 func (m *podManager) observeAll(pods *store.Watcher[*corev1.Pod]) {
 	var first []store.Event[*corev1.Pod]
 	for e, ok := pods.Next(); ok; e, ok = pods.Next() {
@@ -89,7 +89,7 @@ func (m *podManager) list() {
 // Listed reports whether the pods of the node are known.
 func (m *podManager) Listed() bool { return m.listed }
 
-// observe takes notice of a change. For the kubelet, only the UID identifies a pod.
+// observe processes a change. For the kubelet, only the UID identifies a pod.
 func (m *podManager) observe(e store.Event[*corev1.Pod]) {
 	if e.Replaced() {
 		m.observe(store.Event[*corev1.Pod]{Type: store.Deleted, Object: e.Old})

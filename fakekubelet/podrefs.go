@@ -13,7 +13,7 @@ import (
 // Records need no files and no variables. Like real containers, they do not start while a config
 // map or secret is missing or lacks a key.
 
-// checkVolumes returns the error by which the kubelet cannot create a volume for a pod of records.
+// checkVolumes returns the error if the kubelet cannot create a volume for a pod of records.
 // K-POD-14
 func (w *podWorker) checkVolumes(p *kernel.Process) error {
 	for i := range w.pod.Spec.Volumes {
@@ -45,7 +45,7 @@ func (w *podWorker) mounts(volume string) bool {
 	return slices.ContainsFunc(runtime.Containers(w.pod), func(c *corev1.Container) bool { return slices.ContainsFunc(c.VolumeMounts, named) })
 }
 
-// checkVariables returns the error by which the kubelet cannot create the environment of a record.
+// checkVariables returns the error if the kubelet cannot create the environment of a record.
 // K-POD-14
 func (w *podWorker) checkVariables(p *kernel.Process, c *corev1.Container) error {
 	for _, from := range c.EnvFrom {

@@ -63,7 +63,7 @@ func (w *podWorker) condition(s *corev1.PodStatus, t corev1.PodConditionType, st
 	s.Conditions = append(s.Conditions, c)
 }
 
-// served are the names of the pod's containers and of the sidecars that support them.
+// served returns the names of the pod's containers and of the sidecars that support them.
 func (w *podWorker) served() []string {
 	var names []string
 	for i := range w.pod.Spec.InitContainers {

@@ -28,7 +28,7 @@ type podWorker struct {
 	pod         *corev1.Pod
 	process     *kernel.Process
 	terminating bool      // its end has begun and cannot be undone. K-POD-4
-	stopped     bool      // containers have stopped for good: volumes may go. K-POD-5
+	stopped     bool      // containers have stopped permanently: volumes may be unmounted. K-POD-5
 	ended       bool      // the pod's final phase has been written
 	cleaned     bool      // its volumes are unmounted
 	gone        bool      // the API has deleted the pod
@@ -142,7 +142,7 @@ func (w *podWorker) running() bool { return w.options.Runtime.Running(w.pod.UID)
 func (w *podWorker) rest(p *kernel.Process) bool {
 	const why = "the pod's next regular sync"
 	for !w.terminating {
-		for w.nextSync < p.Elapsed() { // it skips syncs without any effect
+		for w.nextSync < p.Elapsed() { // the worker skips syncs without any effect
 			w.nextSync += resync + w.chance(resyncMore)
 		}
 		due := false

@@ -86,7 +86,7 @@ func (m *evictionManager) run(p *kernel.Process) {
 	}
 }
 
-// short reports whether a threshold is missed, and the end of a pod could help.
+// short reports whether a threshold is missed, and whether the end of a pod could help.
 func (m *evictionManager) short() bool {
 	for _, r := range pressed {
 		if s := m.options.Pressure[r.resource]; s != nil && s.Missing > 0 && len(m.candidates()) > 0 {

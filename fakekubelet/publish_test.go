@@ -357,8 +357,8 @@ func TestThereIsNoSuccessEventForFilesystems(t *testing.T) { // K-PUB-14
 }
 
 // K-PUB-8: when a publish fails, its additions to a volume's attributes stay until the volume is
-// looked up again, even if the CSIDriver no longer requires them. A volume without attributes has
-// no place for additions.
+// looked up again, even if the CSIDriver no longer requires them. A volume without attributes
+// cannot store additions.
 func TestAdditionsToTheVolumeAttributesStayForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		name       string

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// freeze keeps all further news from the kubelet's informers.
+// freeze withholds all further changes from the kubelet's informers.
 func (n *node) freeze() { n.kubelet.Cache.SetLag(func() {}) }
 
 func modify[T store.Object](n *node, name string, change func(T)) {
@@ -64,7 +64,7 @@ func TestLiveReads(t *testing.T) {
 				n.volume("data", secret)
 			}
 			n.attached("data")
-			n.pass(30 * time.Millisecond) // the next pass over the pods is yet to come
+			n.pass(30 * time.Millisecond) // before the next pass over the pods
 			n.pod("web", using("data"))
 			n.pass(time.Millisecond)
 			n.freeze()

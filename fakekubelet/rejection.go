@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// rejectionTime passes before a rejected pod has failed. A workload replaces such a pod at once,
-// and the scheduler may choose the same node again. In a real cluster only the limit of
+// rejectionTime is the time after which a rejected pod fails. A workload replaces such a pod at
+// once, and the scheduler may choose the same node again. In a real cluster only the limit of
 // replicaset-controller, 20 requests a second, slows this down.
 const rejectionTime = 50 * time.Millisecond
 

@@ -69,7 +69,7 @@ func (w *podWorker) considerResize() {
 
 // resize allocates the requested resources of the pod as soon as its node has room.
 func (w *podWorker) resize(p *kernel.Process) {
-	var said int64 // generation with an event about the wait
+	var said int64 // the generation for which an event about the wait was emitted
 	for !w.terminating && w.wantsOtherSize() {
 		generation := w.pod.Generation
 		lack := w.lacks()
@@ -146,7 +146,7 @@ func (c *container) resize(was corev1.ResourceRequirements) {
 		return p.RestartPolicy == corev1.RestartContainer && changed(p.ResourceName)
 	})
 	if asks && c.running() {
-		c.renew = true // until the instance has ended, even after a later resize
+		c.renew = true // stays set until the instance has ended, even after a later resize
 		c.process.Wake()
 	}
 }

@@ -90,7 +90,7 @@ func (n *node) gaps(method string) []float64 {
 	return gaps
 }
 
-// request is the last request of a message's kind.
+// request returns the last request of the given type.
 func request[T proto.Message](n *node) T {
 	n.t.Helper()
 	events := n.Trace.Events()

@@ -165,7 +165,7 @@ func (n *node) seLinuxMetrics() map[string]float64 {
 // unit-selinux-two-pods-all-rwx-both-mountoption,
 // unit-selinux-two-pods-all-rwx-other-both-recursive, unit-selinux-populate-rwx-other,
 // unit-selinux-populate-rwop-other
-// (the kubelet's part of each; events of controllers are not looked at)
+// (the kubelet's part of each; events of controllers are not checked)
 func TestASecondPodWithAnotherLabel(t *testing.T) {
 	const one, other = "s0:c0,c1", "s0:c98,c99"
 	type pod struct {

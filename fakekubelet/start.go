@@ -62,8 +62,8 @@ func (k *Kubelet) runtimeTime() time.Duration {
 	return runtimeTime + time.Duration(k.Kernel.Choose(kernel.Jitter, steps, "first check of the runtime"))*runtimeStep
 }
 
-// reference returns the object of the kubelet's events. It contains only the name of its node,
-// because the kubelet has no other data of it.
+// reference returns the object of the kubelet's events. The reference contains only the node's
+// name, because the kubelet has no other data about the node.
 func (k *Kubelet) reference() store.Object {
 	name := k.options.Name
 	return &metav1.PartialObjectMetadata{

@@ -22,7 +22,7 @@ func (m *podManager) nextRound(p *kernel.Process) time.Duration {
 	return statusRound - (p.Elapsed()-m.began)%statusRound
 }
 
-// writeLater has the statuses that are not written tried again, until all are.
+// writeLater retries unwritten statuses until all of them are written.
 func (m *podManager) writeLater() {
 	if m.rounds != nil && !m.rounds.Ended() {
 		return
@@ -38,7 +38,7 @@ func (m *podManager) writeLater() {
 	})
 }
 
-// inOrder are the workers in an order that is the same in every run.
+// inOrder returns the workers in an order that is equal in every run.
 func (m *podManager) inOrder() (all []*podWorker) {
 	var uids []types.UID
 	for uid := range m.workers {

@@ -27,7 +27,7 @@ type Image struct {
 	Names []string
 	// Files are files of this machine by their paths in the image.
 	Files map[string]string
-	// Entrypoint is the command of containers without one. Default: none.
+	// Entrypoint is the command of containers that have no command of their own. Default: none.
 	Entrypoint []string
 }
 

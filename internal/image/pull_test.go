@@ -30,7 +30,7 @@ import (
 	"github.com/csisim/csisim/internal/image"
 )
 
-// site is a registry with one user that counts the served layers.
+// site is a registry with one user. It counts the layers that it serves.
 type site struct {
 	host  string
 	blobs atomic.Int32

@@ -42,8 +42,8 @@ func (s *stream) call(c *calls.Call) error {
 	return s.of.addCall(c, s.compared(c), s.place, &l)
 }
 
-// compared records a call for the comparison of the caller's and the driver's clocks. It returns
-// the number of the call if the call is left out when the other log contains it, too; otherwise 0.
+// compared records a call for the comparison of the caller's and the driver's clocks. If the call
+// must be left out when the other log also contains it, it returns the call's number; otherwise 0.
 func (s *stream) compared(c *calls.Call) int {
 	of, begin, end, number := subjectOf(c), callBegins, callEnds, 0
 	if s.isDriver() {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/incident/timeline"
 )
 
-// moment is a kind of event that causes an event elsewhere, or is caused by one.
+// moment is a kind of event that causes an event elsewhere, or that an event elsewhere causes.
 type moment int
 
 const (
@@ -163,7 +163,7 @@ func (m *importing) reference(found bounds) (best string) {
 // smallest is the smallest difference of clocks that is corrected.
 const smallest = 200 * time.Millisecond
 
-// skew returns the lead of a clock, between its bounds. It is false if no lead is possible.
+// skew returns the lead of a clock, between its bounds. It returns false if no lead is possible.
 func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	s.Clock = clock
 	upper, isUpper := b[[2]string{clock, reference}]
@@ -183,8 +183,8 @@ func (b bounds) skew(clock, reference string) (s Skew, differs bool) {
 	return s, true
 }
 
-// copies returns the numbers of calls that are also in the other side's log. The log of the kubelet
-// shows least.
+// copies returns the numbers of calls that are also in the other side's log. The kubelet's log has
+// the least information.
 func (p *pairs) copies() map[int]bool {
 	dropped := map[int]bool{}
 	p.matched(func(_, _ timeline.Place, before, after []seen, kinds [2]moment) {

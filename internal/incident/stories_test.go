@@ -89,8 +89,8 @@ func callsIn(t *testing.T, from io.Reader) (all []madeCall) {
 	return all
 }
 
-// slower bounds the additional duration of a call for its caller, in comparison to a proxy before
-// the driver, on the busy machine of the recording.
+// slower bounds how much longer a call takes for its caller than for a proxy before the driver, on
+// the busy machine of the recording.
 const slower = 50 * time.Millisecond
 
 // is reports whether the call of a log is the recorded one.

@@ -22,7 +22,8 @@ import (
 // streamKey identifies the lines of one program in a file.
 type streamKey struct{ node, program, namespace, pod, container string }
 
-// recentStream is the stream of the line before, which is usually that of the next.
+// recentStream is the stream of the previous line, which is usually also the stream of the next
+// line.
 type recentStream struct {
 	key streamKey
 	of  *stream

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// AnyMounted reports whether a CSI volume of the pod is a mount point still. K-POD-6, K-ORPH-1
+// AnyMounted reports whether a CSI volume of the pod is still a mount point. K-POD-6, K-ORPH-1
 func (pl *Plugin) AnyMounted(pod types.UID) bool {
 	for _, name := range pl.list(path.Join(pl.PodDir(pod), "volumes", EscapedName)) {
 		if mounted, err := pl.machine.IsMountPoint(pl.TargetPath(pod, name)); err == nil && mounted {

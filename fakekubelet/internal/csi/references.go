@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReferencedError means that a staged volume is still mounted elsewhere. It does not change the
-// state of the device. K-ERR-6
+// ReferencedError means that a staged volume is still mounted elsewhere. The error does not change
+// the state of the device. K-ERR-6
 type ReferencedError struct{ error }
 
 // checkReferences rejects an unstage while another mount shows the content of the staging path,

@@ -39,7 +39,7 @@ func (s *step) has(capability csispec.NodeServiceCapability_RPC_Type) (bool, err
 	return false, nil
 }
 
-// hasSince is has for a capability that kubelets know only since a change.
+// hasSince is has for a capability that only kubelets since a change support.
 func (s *step) hasSince(change version.Change, capability csispec.NodeServiceCapability_RPC_Type) (bool, error) {
 	if !s.kubelet.Version.Has(change) {
 		return false, nil

@@ -75,8 +75,8 @@ func (m csiNodeInfo) announced() []string {
 	return drivers
 }
 
-// getOrCreate returns the object. If it does not exist, it creates one with two empty lists.
-// L-LIFE-1, L-VAL-2
+// getOrCreate returns the object. If the object does not exist, getOrCreate creates one with two
+// empty lists. L-LIFE-1, L-VAL-2
 func (m csiNodeInfo) getOrCreate(p *kernel.Process) (*legacy.CSINodeInfo, error) {
 	if err := m.knowUID(p); err != nil {
 		return nil, err

@@ -242,7 +242,7 @@ func TestAnAnnotationThatIsNotJSONIsAnError(t *testing.T) {
 	assert.ErrorContains(t, w.install(nodeinfo.Driver{Name: regDriver, NodeID: "id"}), "failed to parse annotation "+nodeIDs)
 }
 
-// K-RACE-9: two concurrent drivers write in turn, and the objects have both in the end.
+// K-RACE-9: two concurrent drivers write one after the other, and then the objects contain both.
 func TestDriversThatInstallAtOnceDoNotLoseEachOther(t *testing.T) {
 	for seed := range uint64(30) {
 		k := kernel.New(kernel.Options{Strategy: kernel.NewRandom(seed)})

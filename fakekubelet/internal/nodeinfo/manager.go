@@ -56,8 +56,8 @@ func Start(c *component.Component, plugins migration.Plugins) *Manager {
 	return m
 }
 
-// NotReady is the reason why the kubelet's Ready condition must be False because of the CSINode. It
-// is empty once the CSINode is initialised. K-NODE-1
+// NotReady returns the reason why the CSINode makes the kubelet's Ready condition False. It is
+// empty once the CSINode is initialised. K-NODE-1
 func (m *Manager) NotReady() string { return m.notReady }
 
 // OnChange registers f to be called whenever NotReady changes. f must not yield.

@@ -24,8 +24,8 @@ func TestWithoutSocketsNothingHappens(t *testing.T) {
 	assert.Empty(t, w.plugins.Registered())
 }
 
-// K-REG-2, K-REG-8: a plugin receives GetInfo at any place of its socket. Then the kubelet
-// registers the plugin with the announced endpoint, and unregisters it when the socket is removed.
+// K-REG-2, K-REG-8: a plugin receives GetInfo wherever its socket is. Then the kubelet registers
+// the plugin with the announced endpoint, and unregisters it when the socket is removed.
 //
 // conformance: reg-socket-lifecycle
 func TestTheLifeOfASocket(t *testing.T) {

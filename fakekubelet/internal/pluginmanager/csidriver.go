@@ -17,7 +17,7 @@ import (
 // csiTimeout is the deadline of NodeGetInfo. K-RPC-4
 const csiTimeout = 2 * time.Minute
 
-// validate is the version rule and the rule of duplicate names. K-REG-9, K-REG-10
+// validate applies the version rule and the rule about duplicate names. K-REG-9, K-REG-10
 func (m *Manager) validate(step string, info *registration.PluginInfo) (*version.Version, error) {
 	if len(info.SupportedVersions) == 0 {
 		return nil, fmt.Errorf("kubernetes.io/csi: %s for CSI driver %q failed. Plugin returned an empty list for supported versions", step, info.Name)
@@ -44,14 +44,14 @@ func (m *Manager) registerDriver(p *kernel.Process, info *registration.PluginInf
 	m.drivers[info.Name] = driver{endpoint: info.Endpoint, version: highest}
 	m.changed()
 	if err := m.publishDriver(p, info.Name, m.info.Install); err != nil {
-		_ = m.forgetDriver(p, info.Name) // K-REG-14: also the registration of another socket
+		_ = m.forgetDriver(p, info.Name) // K-REG-14: even if another socket registered it
 		return err
 	}
 	m.info.Registered(info.Name, func(p *kernel.Process) error { return m.RefreshLimit(p, info.Name) })
 	return nil
 }
 
-// forgetDriver withdraws a driver by name, also if another plugin registered it. K-REG-16
+// forgetDriver withdraws a driver by name, even if another plugin registered it. K-REG-16
 func (m *Manager) forgetDriver(p *kernel.Process, name string) error {
 	if _, ok := m.drivers[name]; ok {
 		delete(m.drivers, name)

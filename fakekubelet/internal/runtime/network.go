@@ -72,7 +72,7 @@ func (r *Runtime) freeAddress() (netip.Addr, error) {
 	at := r.latest
 	for range 1 << (32 - r.options.Networks.Pods.Bits()) {
 		at = at.Next()
-		if !r.options.Networks.Pods.Contains(at.Next()) { // the last address is the subnet's
+		if !r.options.Networks.Pods.Contains(at.Next()) { // the last one is for broadcasts
 			at = r.options.Networks.Pods.Masked().Addr()
 		}
 		if !taken[at] {

@@ -61,7 +61,7 @@ func (r *Runtime) Program(pod *corev1.Pod, spec *corev1.Container) *Program {
 	return all[name]
 }
 
-// FindProgram is the record of a container, nil if there is none.
+// FindProgram returns the record of a container; nil if there is none.
 func (r *Runtime) FindProgram(pod types.UID, name string) *Program { return r.programs[pod][name] }
 
 // Forget drops the records of a deleted pod's programs, and removes their logs.

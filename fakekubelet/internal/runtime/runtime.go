@@ -1,6 +1,6 @@
 // Package runtime is the container runtime of a node. Sandboxes and containers are records. A
 // container runs until it is stopped or until the end that its image declares. An image can also
-// name a program. It runs on the machine and outlives the kubelet.
+// name a program. This program runs on the machine and outlives the kubelet.
 package runtime
 
 import (
@@ -31,11 +31,11 @@ type Runtime struct {
 	together map[types.UID]Together
 	options  Options
 	programs map[types.UID]map[string]*Program
-	pulled   map[string]RootFS // that were fetched, by image as containers name it
+	pulled   map[string]RootFS // fetched ones, by the image's name in containers
 	latest   netip.Addr        // the latest address of a pod
 }
 
-// Options describe the containers. The zero value makes all of them records.
+// Options describe the containers. The zero value makes all containers records.
 type Options struct {
 	// Images are the programs that containers run: a path of the host for each image, with or
 	// without its tag.

@@ -150,7 +150,7 @@ func (a *actual) pod(name string, uid types.UID) *heldBy {
 	return v.pods.Get(uid)
 }
 
-// mountedElsewhere reports another pod that has the volume, for sure or perhaps. K-MNT-3
+// mountedElsewhere reports whether the volume is, or may be, published for another pod. K-MNT-3
 func (v *held) mountedElsewhere(uid types.UID) bool {
 	return slices.ContainsFunc(v.pods, func(by ordered.Entry[types.UID, *heldBy]) bool { return by.Key != uid })
 }

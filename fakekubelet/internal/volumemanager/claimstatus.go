@@ -71,8 +71,9 @@ func (m *Manager) updateClaim(p *kernel.Process, claim *corev1.PersistentVolumeC
 	return updated, nil
 }
 
-// markFailed reports a failure, regardless of concurrent writes of the claim. An infeasible size
-// makes csi-resizer try again. If the status cannot be written, no event is emitted. K-EXP-12
+// markFailed reports a failure, regardless of concurrent writes of the claim. If the size is
+// infeasible, csi-resizer tries again. If the status cannot be written, no event is emitted.
+// K-EXP-12
 func (m *Manager) markFailed(p *kernel.Process, claim *corev1.PersistentVolumeClaim, infeasible bool, failure error) {
 	_, _ = component.PatchStatus(p, m.kubelet, store.KeyOf(claim), func(c *corev1.PersistentVolumeClaim) {
 		if infeasible {
@@ -86,8 +87,8 @@ func (m *Manager) markFailed(p *kernel.Process, claim *corev1.PersistentVolumeCl
 	})
 }
 
-// addCondition adds a condition. If the claim already has it, the old one stays with its message.
-// K-EXP-12
+// addCondition adds a condition. If the claim already has the condition, the old condition stays
+// with its message. K-EXP-12
 func addCondition(claim *corev1.PersistentVolumeClaim, c corev1.PersistentVolumeClaimCondition) {
 	for i := range claim.Status.Conditions {
 		if was := &claim.Status.Conditions[i]; was.Type == c.Type {

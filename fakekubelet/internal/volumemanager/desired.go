@@ -45,7 +45,7 @@ type wanted struct {
 type wantedBy struct {
 	pod         *corev1.Pod
 	spec        *csi.Spec
-	since       time.Duration // when the wish came up, for metrics
+	since       time.Duration // when the pod first wanted the volume, for metrics
 	label       string        // the SELinux label to mount with
 	volumeNames []string      // pod.spec.volumes[].name; several names if the volumes use one claim
 }
@@ -62,7 +62,7 @@ func (d *desired) leaveToOthers(pod types.UID, volumeName string) {
 	d.others[pod] = d.others[pod].With(volumeName)
 }
 
-// hasGrown reports whether the volume is bigger than when a pod was last looked at.
+// hasGrown reports whether the volume is bigger than when a pod was last examined.
 func (w *wanted) hasGrown() bool {
 	if w.grown == nil {
 		return false
@@ -143,7 +143,7 @@ func (d *desired) fail(pod types.UID, err error) {
 	}
 }
 
-// popErrors hands the stored errors out once. K-RACE-18
+// popErrors returns the stored errors and drops them. K-RACE-18
 func (d *desired) popErrors(pod types.UID) []string {
 	all := d.errors[pod]
 	delete(d.errors, pod)

@@ -180,8 +180,8 @@ func (x *expansion) precheck() (allowed, updated bool) {
 	return status == corev1.PersistentVolumeClaimNodeResizePending || status == corev1.PersistentVolumeClaimNodeResizeInProgress, updated
 }
 
-// failed records the driver's answer, and returns the remaining error. A volume in use is not
-// retried. K-EXP-11, K-EXP-12, K-EXP-13
+// failed records the driver's answer, and returns the remaining error. If the driver cannot expand
+// a volume in use, there is no retry. K-EXP-11, K-EXP-12, K-EXP-13
 func (x *expansion) failed(err error) error {
 	if csi.IsFinal(err) {
 		wants := storageOf(x.claim.Spec.Resources.Requests)

@@ -36,7 +36,7 @@ type Pods interface {
 type Options struct {
 	// SELinux means that the node enforces SELinux.
 	SELinux bool
-	// Migration has the stages of the migration of in-tree plugins in this kubelet.
+	// Migration holds the migration stages of in-tree plugins in this kubelet.
 	Migration migration.Plugins
 }
 

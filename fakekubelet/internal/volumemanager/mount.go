@@ -118,7 +118,7 @@ func (m *Manager) nodeAffinity(spec *csi.Spec) error {
 	return volumehelpers.CheckNodeAffinity(spec.PV, node.Labels)
 }
 
-// waitForAttach is a single look at the VolumeAttachment. K-ATT-7
+// waitForAttach checks the VolumeAttachment once. K-ATT-7
 func (m *Manager) waitForAttach(p *kernel.Process, spec *csi.Spec) error {
 	if !volume.MustAttach(m.kubelet, spec.Driver()) || seeded.IsMade(seeded.StagedUnattached) {
 		return nil

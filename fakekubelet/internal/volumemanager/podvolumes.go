@@ -76,7 +76,7 @@ func (po *populator) spec(p *kernel.Process, pod *corev1.Pod, v *corev1.Volume, 
 	return &csi.Spec{Name: pv.Name, PV: pv, ReadOnly: readOnly, Migrated: pv != source}, claim, nil
 }
 
-// claimed is the volume behind a claim, and the claim. K-DSW-6, K-DSW-7
+// claimed returns the volume of a claim, and the claim. K-DSW-6, K-DSW-7
 func (po *populator) claimed(p *kernel.Process, pod *corev1.Pod, key store.Key, ephemeral bool) (*corev1.PersistentVolume, *corev1.PersistentVolumeClaim, error) {
 	pvc, err := po.boundClaim(p, key)
 	if err != nil {

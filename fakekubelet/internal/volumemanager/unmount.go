@@ -80,8 +80,8 @@ func (m *Manager) unmapDevice(p *kernel.Process, v *held, u *csi.BlockUnmapper) 
 	return m.deviceUnmounted(v, err)
 }
 
-// checkNotOpen refuses to call a device free that a process has open exclusively. For a file system
-// the kubelet does not know a device, but the name of the attachment. K-UNSTAGE-4, K-BLK-10
+// checkNotOpen returns an error if a process has the volume's device open exclusively. For a file
+// system, the kubelet knows only the name of the attachment, not the device. K-UNSTAGE-4, K-BLK-10
 func (m *Manager) checkNotOpen(v *held) error {
 	opened, err := m.csi.DeviceOpened(v.devicePath)
 	switch {

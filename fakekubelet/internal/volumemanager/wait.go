@@ -63,8 +63,8 @@ func (m *Manager) WaitForAttachAndMount(p *kernel.Process, pod *corev1.Pod, canc
 }
 
 // WaitForUnmount waits until no volume of the pod is certainly mounted. Uncertain volumes do not
-// count. It reports whether this happened in time. An earlier error of looking the volumes up ends
-// the wait, too. K-REC-10, K-RACE-18
+// count. It reports whether this happened in time. An earlier error in looking up the volumes also
+// ends the wait. K-REC-10, K-RACE-18
 func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	never := func() bool { return false }
 	poll(p, "its volumes to be unmounted", never, func() bool {
@@ -73,8 +73,8 @@ func (m *Manager) WaitForUnmount(p *kernel.Process, uid types.UID) bool {
 	return len(m.mountedOf(uid)) == 0
 }
 
-// WaitForAllPodsUnmount waits, until a moment of virtual time, until no volume of the pods is
-// certainly mounted. Its error lists these volumes for each pod that still has some. K-POD-9
+// WaitForAllPodsUnmount waits until no volume of the pods is certainly mounted, at the latest until
+// a moment of virtual time. Its error lists these volumes for each pod that still has some. K-POD-9
 func (m *Manager) WaitForAllPodsUnmount(p *kernel.Process, pods []*corev1.Pod, limit time.Duration) error {
 	for {
 		var left []error

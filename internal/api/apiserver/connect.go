@@ -53,9 +53,9 @@ func (q *request) streamOptions(terminal bool) StreamOptions {
 	return StreamOptions{Stdin: q.isSet("stdin"), Stdout: q.isSet("stdout"), Stderr: q.isSet("stderr") && !terminal, Terminal: terminal}
 }
 
-// enter finds the container to which a client connects; nil if it has already answered the request.
-// It reports errors in the order of the real server: the pod, its container, its node, the request,
-// and finally errors of the node.
+// enter finds the container to which a client connects; nil if enter has already answered the
+// request. It reports errors in the order of the real server: the pod, its container, its node, the
+// request, and finally errors of the node.
 func (q *request) enter(o StreamOptions) (spec *corev1.Container, inside Container, err error) {
 	var refused error
 	err = q.exclusively(func() error {

@@ -8,8 +8,8 @@ import (
 )
 
 // A connection into a pod is refused for the first error in the real server's order: its container,
-// its node, a request that is no connection. [pkg/registry/core/pod/strategy.go: streamLocation,
-// validateContainer]
+// its node, a request that does not open a connection. [pkg/registry/core/pod/strategy.go:
+// streamLocation, validateContainer]
 func TestConnectionsIntoPodsAreRefusedInOrder(t *testing.T) {
 	c := converse(t)
 	const pods = "/api/v1/namespaces/default/pods"

@@ -222,7 +222,7 @@ spec:
 	}
 }
 
-// The replicas that a manager applies to the scale belong to it, as fields of the object itself.
+// A manager that applies replicas to the scale owns them, like fields of the object itself.
 // [k8s.io/kubernetes/test/integration/apiserver/apply TestApplyStatus,
 // pkg/registry/apps/deployment/storage scaleUpdatedObjectInfo]
 func TestAnAppliedScaleOwnsTheReplicas(t *testing.T) {
@@ -318,8 +318,8 @@ func TestReviews(t *testing.T) {
 	assert.Contains(t, answer.text, "subjectaccessreviews")
 }
 
-// A server without an authorizer answers as one in the mode AlwaysAllow: an impersonated user has
-// all permissions, and no reason is given.
+// A server without an authorizer answers like a server in the mode AlwaysAllow: an impersonated
+// user has all permissions, and no reason is given.
 // [k8s.io/apiserver/pkg/authorization/authorizerfactory alwaysAllowAuthorizer]
 func TestReviewsOfAnImpersonatedUserWithoutAnAuthorizer(t *testing.T) {
 	c := &conversation{t, apiserver.New(kind.NewStore(store.Options{}), apiserver.Options{})}

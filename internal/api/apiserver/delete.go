@@ -72,7 +72,7 @@ func heldBack(obj store.Object) bool {
 	return len(obj.GetFinalizers()) > 0 || grace != nil && *grace > 0
 }
 
-// deleteOptions reads the options from the body, or from the query if there is none.
+// deleteOptions reads the options from the body, or from the query if there is no body.
 func (q *request) deleteOptions() (*metav1.DeleteOptions, error) {
 	var o metav1.DeleteOptions
 	body, err := q.readBody()
@@ -208,7 +208,7 @@ func (q *request) deleteCollection() error {
 				return err
 			}
 			_, err := q.server.store.DeleteObject(q.kind.res, store.KeyOf(obj), opts...)
-			if err != nil && !apierrors.IsNotFound(err) { // it may have been removed with another
+			if err != nil && !apierrors.IsNotFound(err) { // another removal may have included it
 				return err
 			}
 		}

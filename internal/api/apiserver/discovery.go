@@ -237,7 +237,7 @@ var storeless = map[schema.GroupVersion][]metav1.APIResource{
 // isDiscovered reports whether discovery lists the kind.
 func (k *servedKind) isDiscovered() bool { return k.custom == nil || k.custom.established }
 
-// responseKind returns the kind's name in aggregated discovery: built-in ones omit their group.
+// responseKind returns the kind's name in aggregated discovery: built-in kinds omit their group.
 func (k *servedKind) responseKind() *metav1.GroupVersionKind {
 	if k.custom != nil {
 		return &metav1.GroupVersionKind{Group: k.gvk.Group, Version: k.gvk.Version, Kind: k.gvk.Kind}

@@ -32,7 +32,7 @@ type servedKind struct {
 	hasStatus bool
 	// warning is the warning of a deprecated version.
 	warning string
-	// custom is set for a kind of a definition.
+	// custom is set for a kind that a definition adds.
 	custom *customKind
 }
 
@@ -68,7 +68,7 @@ func (k *servedKind) internalName() string {
 	return cmp.Or(name, "core")
 }
 
-// catalog lists the served kinds. It never changes: a new definition makes a new catalog.
+// catalog lists the served kinds. A catalog never changes: a new definition makes a new catalog.
 type catalog struct {
 	kinds []*servedKind // by group, version and name
 }
@@ -149,7 +149,7 @@ func compareGroups(a, b string) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 }
 
-// has reports whether the kind is unchanged.
+// has reports whether the catalog still has the kind unchanged.
 func (c *catalog) has(k *servedKind) bool {
 	return k.custom == nil || slices.ContainsFunc(c.kinds, func(now *servedKind) bool { return now.custom != nil && now.custom.version == k.custom.version })
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// kubelets is a cluster with two nodes; web runs on a and uses claim, config and pull.
+// kubelets is a cluster with two nodes; pod web runs on node a and uses the objects claim, config
+// and pull.
 type kubelets struct{ *ruled }
 
 func newKubelets(t *testing.T) kubelets {

@@ -146,7 +146,7 @@ func (q *request) writeList(objects []store.Object, listMeta metav1.ListMeta) er
 		}
 		return q.answer.encoded(http.StatusOK, table)
 	}
-	if q.inTexts() && q.kind.custom == nil { // in these the items precede other fields of the list
+	if q.inTexts() && q.kind.custom == nil { // in custom lists, the items precede other fields
 		return q.writeTexts(objects, listMeta)
 	}
 	list, err := q.kind.listOf(objects, listMeta)

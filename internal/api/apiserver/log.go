@@ -67,8 +67,8 @@ func (q *request) log() error {
 		q.answer.w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	// The first text, or its end, starts the answer with 200. An error before that has its own
-	// status.
+	// The first text, or the end of the log, starts the answer with status 200. An earlier error
+	// has its own status code.
 	q.answer.w.Header().Set("Content-Type", "text/plain")
 	if log.File == "" {
 		_, err := io.WriteString(q.answer.w, log.Text)

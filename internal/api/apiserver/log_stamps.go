@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// stampedReader reads a log with the time before each line. The times are in a second file. It
-// contains a line's time before the log contains the line.
+// stampedReader reads a log with the time before each line. The times are in a second file. This
+// file contains a line's time before the log contains the line.
 type stampedReader struct {
 	log    io.Reader
 	at     int64 // offset of the next byte of the log

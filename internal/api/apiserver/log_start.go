@@ -12,8 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// logStart returns the start of the requested part of a log. This part has a number of last lines,
-// and none that was written before a time.
+// logStart returns the start of the requested part of a log. This part has at most the given number
+// of last lines, and no line that was written before the given time.
 func logStart(log io.ReadSeeker, stamps io.Reader, o *corev1.PodLogOptions) (start int64, err error) {
 	if o.TailLines == nil && o.SinceTime == nil {
 		return 0, nil

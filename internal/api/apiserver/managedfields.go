@@ -51,8 +51,8 @@ func (k *servedKind) converter() (typeConverter, error) {
 	return converter(), nil
 }
 
-// fieldManagers has the managers created so far. Each is for one part of one kind, and serves all
-// servers.
+// fieldManagers has the managers created so far. Each manager is responsible for one part of one
+// kind, and serves all servers.
 var fieldManagers sync.Map
 
 type managed struct {

@@ -46,7 +46,7 @@ func (m *models) model(t reflect.Type) string {
 		return name
 	}
 	entry := object{"type": "object"}
-	m.made[name] = entry // first, for types that contain themselves
+	m.made[name] = entry // added first, because types may contain themselves
 	docs := map[string]string{}
 	if d, ok := reflect.New(t).Interface().(documented); ok {
 		docs = d.SwaggerDoc()

@@ -149,7 +149,7 @@ func (q *request) serveObject() error {
 	switch q.Method {
 	case http.MethodGet:
 		if q.info.watch {
-			return q.listOrWatch() // its name is a field selector with any value
+			return q.listOrWatch() // a name in the path is a field selector, and may have any value
 		}
 		return q.named(q.get)
 	case http.MethodPut:

@@ -66,7 +66,7 @@ var reviews = []review{
 			err = apierrors.NewBadRequest("no namespace on request")
 		}
 		asked.Status = q.reviewRules(asked.Spec.Namespace)
-		// The real server does not repeat it.
+		// The real server does not return the spec.
 		asked.Spec = authorizationv1.SelfSubjectRulesReviewSpec{}
 		return &asked, err
 	}},

@@ -34,7 +34,7 @@ var signingKey = sync.OnceValues(func() (*rsa.PrivateKey, error) {
 	return keyIn(keyFile)
 })
 
-// keyFile is the file that keeps the key; empty if no file does.
+// keyFile is the file that keeps the key; empty if the key is only in memory.
 var keyFile string
 
 // KeepSigningKey makes all servers of the process sign tokens with the key in a file, which is made

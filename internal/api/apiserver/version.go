@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// build is the part of the version that is the same for all.
+// build is the part of the version that is equal for all releases.
 var build = version.Info{
 	Major: "1", GitCommit: buildSetting("vcs.revision"), GitTreeState: "clean", BuildDate: buildSetting("vcs.time"),
 	GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,

@@ -97,7 +97,8 @@ func (q *request) warnOf(stored store.Object) {
 	}
 }
 
-// settleNamespace sets an object's namespace to the path's, and none for a cluster-scoped object.
+// settleNamespace sets an object's namespace to the namespace in the path, and clears it for a
+// cluster-scoped object.
 func (q *request) settleNamespace(obj store.Object) error {
 	switch namespace := obj.GetNamespace(); {
 	case namespace == q.info.namespace:

@@ -42,7 +42,7 @@ func named(c Column) Column {
 	return c
 }
 
-// timed is a column that depends on the time of day.
+// timed returns a column that depends on the current time.
 func timed[T store.Object](name string, cell func(obj T, now time.Time) any) Column {
 	return Column{
 		metav1.TableColumnDefinition{Name: name, Type: "string"},

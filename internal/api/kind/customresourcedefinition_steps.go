@@ -12,7 +12,7 @@ import (
 // The real server has controllers for definitions, which need some time. Here each of their steps
 // is a separate write that follows immediately.
 
-// definitions serves the kinds of definitions.
+// definitions maintains the kinds that definitions add.
 type definitions struct {
 	store     *store.Store
 	unsettled []string // definitions that may need a step

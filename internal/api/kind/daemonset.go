@@ -74,7 +74,7 @@ func fillDaemonSet(spec *appsv1.DaemonSetSpec) {
 		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 		setDefault(&spec.UpdateStrategy.RollingUpdate.MaxSurge, intstr.FromInt32(0))
 	} else if rolling := spec.UpdateStrategy.RollingUpdate; rolling != nil {
-		// The stored form has numbers there.
+		// The stored form has numbers in these fields.
 		setDefault(&rolling.MaxUnavailable, intstr.FromInt32(0))
 		setDefault(&rolling.MaxSurge, intstr.FromInt32(0))
 	}

@@ -50,7 +50,7 @@ func fillDeployment(spec *appsv1.DeploymentSpec) {
 		setDefault(&spec.Strategy.RollingUpdate.MaxUnavailable, intstr.FromString("25%"))
 		setDefault(&spec.Strategy.RollingUpdate.MaxSurge, intstr.FromString("25%"))
 	} else if rolling := spec.Strategy.RollingUpdate; rolling != nil {
-		// The stored form has numbers there.
+		// The stored form has numbers instead of percentages.
 		setDefault(&rolling.MaxUnavailable, intstr.FromInt32(0))
 		setDefault(&rolling.MaxSurge, intstr.FromInt32(0))
 	}

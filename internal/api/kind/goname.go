@@ -105,7 +105,8 @@ type namedField struct {
 	value reflect.Value
 }
 
-// orders are the orders of fields in the real server's internal types, if they differ.
+// orders lists the order of fields in internal types of the real server, if it differs from the
+// order here.
 var orders = map[reflect.Type]string{
 	reflect.TypeFor[corev1.PersistentVolumeSource](): "GCEPersistentDisk AWSElasticBlockStore HostPath Glusterfs NFS RBD Quobyte ISCSI FlexVolume Cinder " +
 		"CephFS FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local StorageOS CSI",

@@ -48,7 +48,8 @@ func TestEventsLiveForAnHour(t *testing.T) {
 	assert.Empty(t, after(90*time.Minute))
 }
 
-// More replicas than the pods of the largest cluster are most likely a typing error.
+// A number of replicas above the number of pods in the largest cluster is most likely a typing
+// error.
 func TestReplicasAreBounded(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	labels := map[string]string{"app": "web"}

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// notReady is the taint of a node that was not observed ready yet.
+// notReady is the taint of a node that has not yet been observed to be ready.
 var notReady = corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}
 
 var nodeRules = rules[*corev1.Node]{

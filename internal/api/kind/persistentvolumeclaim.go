@@ -274,7 +274,8 @@ func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 }
 
 // classChange permits a claim without a class to get one. It permits a claim with the class in an
-// annotation to set the field. It makes the specs equal in the permitted changes.
+// annotation to set the field. It removes the permitted changes from spec, so that a comparison of
+// the specs ignores them.
 func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.PersistentVolumeClaimSpec) field.ErrorList {
 	old, annotated := was.Annotations[corev1.BetaStorageClassAnnotation]
 	class, kept := now.Annotations[corev1.BetaStorageClassAnnotation]
@@ -289,7 +290,8 @@ func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.Pe
 	return field.ErrorList{field.Invalid(field.NewPath("metadata", "annotations", corev1.BetaStorageClassAnnotation), class, "field is immutable")}
 }
 
-// checkShrink permits undoing a failed expansion, down to above the actual size of the volume.
+// checkShrink permits a smaller request after a failed expansion, if it is above the actual size of
+// the volume.
 func checkShrink(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	size, before := now.Spec.Resources.Requests.Storage(), was.Spec.Resources.Requests.Storage()
 	if size.Cmp(*before) >= 0 || size.Cmp(*was.Status.Capacity.Storage()) > 0 {

@@ -99,7 +99,7 @@ func TestDataSourceAndReferenceMirrorEachOther(t *testing.T) {
 
 // Given a claim without a source, when an update names one in another namespace, then the update is
 // rejected, because the spec is immutable. If the gate CrossNamespaceVolumeDataSource is off, the
-// source is dropped before. [pkg/api/persistentvolumeclaim DropDisabledFields;
+// source is dropped before this check. [pkg/api/persistentvolumeclaim DropDisabledFields;
 // pkg/registry/core/persistentvolumeclaim PrepareForUpdate]
 func TestAnUpdateToASourceElsewhereFollowsTheGate(t *testing.T) {
 	for on, message := range map[bool]string{false: "", true: "spec is immutable after creation"} {

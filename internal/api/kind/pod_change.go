@@ -95,7 +95,7 @@ func fewerGates(at *field.Path, now, was []corev1.PodSchedulingGate) (errs field
 	return errs
 }
 
-// keepsTolerations reports whether the old tolerations remain, with any seconds.
+// keepsTolerations reports whether the old tolerations remain, with any number of seconds.
 func keepsTolerations(now, was []corev1.Toleration) bool {
 	for _, old := range was {
 		if !slices.ContainsFunc(now, func(kept corev1.Toleration) bool {
@@ -108,8 +108,8 @@ func keepsTolerations(now, was []corev1.Toleration) bool {
 	return true
 }
 
-// checkDeadline permits a deadline to become earlier, but not to be removed. An invalid one stops
-// all later checks.
+// checkDeadline permits a deadline to become earlier, but not to be removed. An invalid deadline
+// stops all later checks.
 func checkDeadline(path *field.Path, now, was *int64) (errs field.ErrorList, stop bool) {
 	switch {
 	case now == nil && was == nil:

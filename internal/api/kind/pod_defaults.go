@@ -116,7 +116,7 @@ func fillPodIPs(status *corev1.PodStatus) {
 var imageName = lazyregexp.New(`^([a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+)?/)?[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*` +
 	`(:\w[\w.-]{0,127})?(@[A-Za-z][A-Za-z0-9+._-]*:[0-9a-fA-F]{32,})?$`)
 
-// imageID is the pattern of an image's ID. It would match as a name, too.
+// imageID is the pattern of an image's ID. An ID would also match the pattern of a name.
 var imageID = lazyregexp.New(`^[a-f0-9]{64}$`)
 
 // longestImage is the maximum length of a name without a registry, because the default registry is

@@ -154,7 +154,7 @@ func resourcesKept(at *field.Path, now, was *corev1.ResourceRequirements, what s
 	return errs
 }
 
-// likeBefore returns resources with the cpu and memory of other ones, and without claims.
+// likeBefore returns the new resources with their old cpu and memory, and without claims.
 func likeBefore(now, was corev1.ResourceRequirements) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Limits: listBefore(now.Limits, was.Limits), Requests: listBefore(now.Requests, was.Requests)}
 }

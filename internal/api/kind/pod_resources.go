@@ -53,7 +53,7 @@ func containerResourceName(at *field.Path, name corev1.ResourceName) field.Error
 	return errs
 }
 
-// isExtended reports whether it is an extended resource. Its name must also be valid with the
+// isExtended reports whether a resource is an extended one. Its name must also be valid with the
 // prefix of quotas.
 func isExtended(name corev1.ResourceName) bool {
 	const prefix = corev1.DefaultResourceRequestsPrefix

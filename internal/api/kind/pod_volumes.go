@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/objectname"
 )
 
-// podVolumeSource checks that a volume of a pod has exactly one source, and that source.
+// podVolumeSource checks that a volume of a pod has exactly one source, and checks this source.
 func podVolumeSource(at *field.Path, source *corev1.VolumeSource) field.ErrorList {
 	sources := podSources.of(source)
 	if len(sources) == 0 {

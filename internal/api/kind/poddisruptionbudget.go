@@ -84,9 +84,9 @@ func Selects(budget *policyv1.PodDisruptionBudget, pod *corev1.Pod) bool {
 }
 
 // AllowEviction checks that the disruption budget of a pod permits its eviction, and counts the
-// eviction there. A pod that has ended, is pending or is being deleted needs no permission. An
-// unready pod does not count there either, if its budget is met without it. (kubernetes v1.36.3,
-// pkg/registry/core/pod/storage/eviction.go)
+// eviction there. A pod that has ended, is pending or is being deleted needs no permission. The
+// eviction of an unready pod is not counted either, if the budget is met without the pod.
+// (kubernetes v1.36.3, pkg/registry/core/pod/storage/eviction.go)
 func AllowEviction(s *store.Store, pod *corev1.Pod, dryRun bool) error {
 	if pod.DeletionTimestamp != nil || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodPending {
 		return nil

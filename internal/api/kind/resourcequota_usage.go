@@ -137,8 +137,8 @@ var scopeOperators = map[corev1.ScopeSelectorOperator]selection.Operator{
 	corev1.ScopeSelectorOpExists: selection.Exists, corev1.ScopeSelectorOpDoesNotExist: selection.DoesNotExist,
 }
 
-// matchesScope reports whether one of an object's values for a scope matches. If there is none, the
-// scope decides.
+// matchesScope reports whether one of an object's values for a scope matches. If the object has no
+// such value, the scope decides.
 func matchesScope(scope corev1.ScopedResourceSelectorRequirement, has []string) bool {
 	wanted, err := labels.NewRequirement(string(scope.ScopeName), scopeOperators[scope.Operator], scope.Values)
 	if err != nil {

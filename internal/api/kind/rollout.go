@@ -33,7 +33,7 @@ func percentOf(n intstr.IntOrString) (percent int, ok bool) {
 	return percent, true
 }
 
-// isNone reports whether it is a share of no pods.
+// isNone reports whether a share amounts to no pods.
 func isNone(n intstr.IntOrString) bool {
 	if percent, ok := percentOf(n); ok {
 		return percent == 0
@@ -55,7 +55,7 @@ func tallies(all ...tally) (errs field.ErrorList) {
 	return errs
 }
 
-// atMost checks that numbers of a status do not exceed another.
+// atMost checks that numbers of a status do not exceed another number.
 func atMost(limit tally, rule string, all ...tally) (errs field.ErrorList) {
 	for _, c := range all {
 		if c.n > limit.n {

@@ -55,9 +55,9 @@ type admission struct {
 	options options
 }
 
-// ruler is the rules of any type.
+// ruler holds the rules of any type.
 type ruler interface {
-	// enter adds them to a resource and its kind.
+	// enter adds the rules to a resource and its kind.
 	enter(res *store.Resource, k *Kind)
 }
 

@@ -113,7 +113,7 @@ func (a allocations) allocateChosen(service *corev1.Service, address string) err
 	return invalidService(service, field.Invalid(field.NewPath("spec", "clusterIPs"), service.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: %s", address, why)))
 }
 
-// allocatePorts gives the ports of a service ports on nodes. If ports of a new service have the
+// allocatePorts allocates node ports for the ports of a service. If ports of a new service have the
 // same number for several protocols, they get the same node port.
 func (a allocations) allocatePorts(service, old *corev1.Service) error {
 	spec, given := &service.Spec, map[int32]int32{}

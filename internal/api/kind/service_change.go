@@ -134,8 +134,8 @@ func isSingleStack(spec *corev1.ServiceSpec) bool {
 	return spec.IPFamilyPolicy != nil && *spec.IPFamilyPolicy == corev1.IPFamilyPolicySingleStack
 }
 
-// familiesChange rejects a change of the first family of a service with an address. The real server
-// names the first family for all of them, and quotes addresses instead of families.
+// familiesChange rejects a change of the first family of a service with an address. In each error,
+// the real server names the first family, and quotes addresses instead of families.
 func familiesChange(now, was *corev1.ServiceSpec) (errs field.ErrorList) {
 	if isHeadless(now) || isHeadless(was) {
 		return nil

@@ -17,7 +17,7 @@ var (
 	policyPath    = field.NewPath("spec", "ipFamilyPolicy")
 )
 
-// pairAddresses fills the list of addresses for clients that only set the single one.
+// pairAddresses fills the list of addresses for clients that set only the single address.
 func pairAddresses(spec *corev1.ServiceSpec, old *corev1.Service) {
 	if old == nil {
 		if spec.ClusterIP != "" && len(spec.ClusterIPs) == 0 {

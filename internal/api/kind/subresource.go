@@ -8,7 +8,7 @@ import (
 type Subresource struct {
 	Name  string
 	Verbs []string
-	// GVK is its kind if that is not the object's.
+	// GVK is the kind of the subresource, if it differs from the object's kind.
 	GVK schema.GroupVersionKind
 }
 

@@ -91,7 +91,7 @@ func attachmentSource(path *field.Path, source storagev1.VolumeAttachmentSource)
 	return nil
 }
 
-// Limits of an attachment's status, in bytes. The real server names the second one in both
+// Limits of an attachment's status, in bytes. The real server names the second limit in both
 // messages.
 const (
 	maxVolumeError        = 1024

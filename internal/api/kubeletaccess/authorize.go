@@ -53,7 +53,7 @@ func (a *Authorizer) authorizeNode(node string, asked authorizationv1.SubjectAcc
 	return rbac.RulesAllow(a.rules, asked), ""
 }
 
-// question is whether a node may do something with a resource.
+// question is a node's request for a resource, which is allowed or not.
 type question struct {
 	*Authorizer
 	node string
@@ -168,7 +168,7 @@ func (q question) selects(field string) bool {
 	})
 }
 
-// usesNode compares names: a kubelet reads its node before that exists.
+// usesNode compares names: a kubelet reads its node before the node exists.
 func (q question) usesNode() (bool, string) {
 	switch {
 	case q.Subresource == "status":
@@ -200,7 +200,7 @@ func (q question) usesPod() (bool, string) {
 		}
 		return false, "can only list/watch pods with spec.nodeName field selector"
 	case " create", " delete", "status update", "status patch", "eviction create":
-		return true, "" // admission looks at the pod's node
+		return true, "" // admission checks the pod's node
 	}
 	return false, ""
 }

@@ -55,7 +55,7 @@ func (r restriction) checkNodeUpdate(node, old *corev1.Node) error {
 	return nil
 }
 
-// forbiddenLabels are the labels with a change that no kubelet may make, sorted.
+// forbiddenLabels returns the changed labels that no kubelet may change, sorted.
 func forbiddenLabels(labels, before map[string]string) (forbidden []string) {
 	keys := slices.Compact(slices.Sorted(func(yield func(string) bool) {
 		for _, all := range []map[string]string{labels, before} {

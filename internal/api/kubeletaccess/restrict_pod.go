@@ -66,7 +66,7 @@ func (r restriction) checkPodStatus() error {
 }
 
 // checkMirrorPod permits a kubelet to create the mirror pods of its static manifests, but no other
-// pods. A pod gives its kubelet access to the objects that it names.
+// pods. A pod gives its kubelet access to the objects that the pod names.
 func (r restriction) checkMirrorPod() error {
 	pod, ok := r.Object.(*corev1.Pod)
 	if !ok {

@@ -35,7 +35,7 @@ func hasResource(all []string, resource, subresource string) bool {
 	return hasOrAll(all, resource+"/"+subresource) || slices.Contains(all, "*/"+subresource)
 }
 
-// covers reports whether a path matches a rule's, which may end with a *.
+// covers reports whether a path matches a rule's path, which may end with a *.
 func covers(url, path string) bool {
 	return url == "*" || url == path || strings.HasSuffix(url, "*") && strings.HasPrefix(path, strings.TrimRight(url, "*"))
 }

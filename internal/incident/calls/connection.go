@@ -44,8 +44,8 @@ func (t *Tracker) Connection(r *lines.Record, f messages.Fact) (done []*Call, is
 // unseen are calls for which the kubelet prints no success.
 var unseen = map[string]bool{"Node/NodeGetInfo": true, "Node/NodeGetCapabilities": true, "Node/NodeGetVolumeStats": true}
 
-// answerUnseen ends a call of which the kubelet prints no success, when its connection is closed.
-// An error may follow.
+// answerUnseen ends a call for which the kubelet prints no success, when the call's connection is
+// closed. An error may follow.
 func (t *Tracker) answerUnseen(c *Call) {
 	if !unseen[c.Method] {
 		return

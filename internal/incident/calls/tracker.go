@@ -134,7 +134,7 @@ func contextOf(f messages.Fields) string {
 	return strings.Join(pairs, " ")
 }
 
-// candidates are the open calls to which a line can belong. They are the calls with its id,
+// candidates are the open calls to which a line can belong. They are the calls with the line's id,
 // otherwise those of its method, otherwise those with its pairs, otherwise all.
 func (t *Tracker) candidates(f messages.Fact) []*Call {
 	all := t.open
@@ -231,7 +231,7 @@ func (t *Tracker) whole(r *lines.Record, f messages.Fact) (done []*Call) {
 	return nil
 }
 
-// reopen removes an answer from a call, because it belongs to another one.
+// reopen removes an answer from a call, because the answer belongs to another call.
 func (c *Call) reopen() {
 	c.End, c.IsAnswered, c.Answer, c.Uncertain = time.Time{}, false, nil, ""
 	last := len(c.Lines) - 1

@@ -29,7 +29,7 @@ func (s *Story) missing(found []Finding) (all []Missing) {
 	return all
 }
 
-// holderOr is the node of a finding with an unknown component; otherwise it is empty.
+// holderOr returns the node of a finding if its component is unknown; otherwise it is empty.
 func (f *Finding) holderOr() string {
 	if f.Component == "unknown" {
 		return f.node

@@ -20,7 +20,7 @@ func (s *Story) event(l *trace.Line) {
 	if l.From == snapshotController {
 		f.by = l.From
 	}
-	// The failures before, which the Event counts.
+	// The earlier failures, which the Event counts.
 	if count, _ := fields.At(l.Obj, "count").(float64); count > 1 {
 		f.fields["failures"] = strconv.Itoa(int(count) - 1)
 	}

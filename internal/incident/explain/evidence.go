@@ -96,7 +96,7 @@ func isMissed(s *Story, f *Finding) bool {
 	return s.Sources["csi-snapshotter"] > 0 && !isDeletedByHand(s, f) && len(s.find("snapshot delete", f.volume)) == 0
 }
 
-// hasAttachment reports whether an attachment to some node is there.
+// hasAttachment reports whether an attachment to some node exists.
 func hasAttachment(s *Story, _ *Finding) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(s.objects)), func(key string) bool { return strings.HasPrefix(key, "volumeattachments/") })
 }

@@ -14,7 +14,7 @@ type names struct {
 // Volume holds the names of a volume; empty ones are unknown.
 type Volume struct {
 	Handle, PV, Claim, Driver string
-	// Attachments are the nodes of its attachments, by the attachments' names.
+	// Attachments holds the node of each of its attachments, by the attachment's name.
 	Attachments map[string]string
 
 	merged *Volume // the volume that has the names now

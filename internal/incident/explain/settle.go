@@ -53,7 +53,7 @@ func (s *Story) dropUnplaced() {
 	s.order = kept
 }
 
-// areDoneAfter reports whether all operations that go on after another one are done.
+// areDoneAfter reports whether some operations ended after another one, and all of these are done.
 func areDoneAfter(all []*Operation, other *Operation) bool {
 	later := slices.DeleteFunc(all, func(o *Operation) bool { return o.Last < other.Last })
 	return len(later) > 0 && !slices.ContainsFunc(later, func(o *Operation) bool { return !o.IsDone })

@@ -126,14 +126,14 @@ var ofAttachments = []statement{
 	{of: about{checks: []string{fails, waits}, words: []string{"ResourceExhausted", "max volume count"}}, changed: version.MutableAllocatable.Entry(), shown: isAboutLimits},
 }
 
-// uncertainDetach is a change without a simulation of the older behaviour. Patch releases from
-// 1.26.10, 1.27.7 and 1.28.3 have it, too.
+// uncertainDetach is a change of which csisim does not simulate the older behaviour. Patch releases
+// from 1.26.10, 1.27.7 and 1.28.3 have it, too.
 var uncertainDetach = version.Entry{
 	Since: 29, After: "A volume that could not be detached counts as perhaps attached, and is attached again if a pod needs it.",
 	Before: "The volume counts as attached after a failed detachment. 1.26.10, 1.27.7 and 1.28.3 have the change.", Source: "kubernetes/kubernetes#120595; C-OP-4",
 }
 
-// detachOfHealthyNodes is a change without a simulation of the older behaviour.
+// detachOfHealthyNodes is a change of which csisim does not simulate the older behaviour.
 var detachOfHealthyNodes = version.Entry{
 	Since: 25, After: "Only volumes of nodes that are not ready are detached by force.",
 	Before: "A volume is detached by force after 6 minutes, also from a healthy node with a slow NodeUnstageVolume.", Source: "kubernetes/kubernetes#110721; C-ADC-24",

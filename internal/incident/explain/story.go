@@ -128,7 +128,7 @@ func (s *Story) operation(kind string, v *Volume, on string) *Operation {
 // isFailing reports whether the operation failed and has not succeeded since.
 func (o *Operation) isFailing() bool { return o.Failures > 0 && !o.IsDone }
 
-// find returns the operations of a kind on a volume, that are not done.
+// find returns the operations of a kind on a volume that are not done.
 func (s *Story) find(kind string, v *Volume) (found []*Operation) {
 	for _, o := range s.order {
 		if o.Kind == kind && o.Volume.now() == v.now() && !o.IsDone {

@@ -40,8 +40,8 @@ func (r *reader) complete(to *Record) error {
 	return nil
 }
 
-// isContinuedBy reports whether a line belongs to the entry: it has no header, and is from the same
-// program.
+// isContinuedBy reports whether a line belongs to the entry: the line has no header, and comes from
+// the same program.
 func (r *Record) isContinuedBy(next *Record) bool {
 	if !next.bare || next.Program != r.Program || next.Node != r.Node || next.Pod != r.Pod || next.Container != r.Container {
 		return false

@@ -26,9 +26,9 @@ type reader struct {
 	secrets redactor
 
 	number  int
-	last    time.Time     // of the line before
-	offset  time.Duration // of a program's clock from that of its transport, by their zones
-	ahead   Record        // read while looking for the end of the previous one
+	last    time.Time     // of the previous line
+	offset  time.Duration // between the clocks of a program and its transport, by their zones
+	ahead   Record        // read to find the end of the previous record
 	isAhead bool
 	pieces  string // of an unfinished line
 	isPiece bool

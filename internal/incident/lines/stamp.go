@@ -118,7 +118,7 @@ func (c *Clock) local(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), c.Zone).UTC()
 }
 
-// ahead bounds how much younger than their file lines may be, because clocks and zones differ.
+// ahead bounds how much younger than its file a line may be, because clocks and zones differ.
 const ahead = 25 * time.Hour
 
 // yearless returns the time of a day without a year: the last such day before the end of the logs.

@@ -30,8 +30,8 @@ type audited struct {
 	ResponseObject map[string]any
 }
 
-// Line returns the change in an entry. It is false for a read, for a stage of a request before its
-// end, and for other kinds.
+// Line returns the change in an entry. It returns false for a read, for a stage of a request before
+// its end, and for other kinds.
 func (a *Audit) Line(entry string) (f Fact, isChange bool) {
 	var e audited
 	if json.Unmarshal([]byte(entry), &e) != nil || e.Stage != "ResponseComplete" || !isKnown(e.ObjectRef.Resource) {

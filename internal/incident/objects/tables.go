@@ -24,7 +24,7 @@ var (
 	heading      = lazyregexp.New(`^(Name|Namespace|Kind|Node|Claim|StorageClass|Containers|Provisioner):\s*(\S*)`)
 )
 
-// Row returns the event in a line. It is false for any other line.
+// Row returns the event in a line. It returns false for any other line.
 func (t *Tables) Row(line string) (f Fact, isEvent bool) {
 	if found := heading().FindStringSubmatch(line); found != nil {
 		t.head(found[1], found[2])

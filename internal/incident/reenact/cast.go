@@ -21,10 +21,10 @@ type cast struct {
 	kubelet map[string]version.Version // of nodes with a known release
 	classes map[string]map[string]any
 	methods map[string]map[string]bool // the methods called, by driver
-	// snapshots are by all of their names. inOrder lists them in their order.
+	// snapshots holds the snapshots by all of their names, and inOrder holds them in their order.
 	snapshots map[string]*snapshot
 	inOrder   []*snapshot
-	// groups and groupsInOrder are the same for groups of snapshots.
+	// groups and groupsInOrder hold the groups of snapshots in the same way.
 	groups        map[string]*group
 	groupsInOrder []*group
 }
@@ -35,7 +35,7 @@ type volume struct {
 	class                     string
 	modes                     []any
 	size, mode                string
-	// isNew means that the story provisions it, at this time.
+	// isNew means that the story provisions the volume, at madeAt.
 	isNew  bool
 	madeAt time.Duration
 	// deleted is the time at which its claim is deleted, and grown the time at which it is

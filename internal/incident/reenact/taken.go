@@ -68,8 +68,8 @@ func (t *taken) ends(at time.Duration) {
 
 func (t *taken) className() string { return cmp.Or(t.class, "imported") }
 
-// classOf returns the class with a kind and API version. Its parameters come from the name in the
-// logs that has a prefix.
+// classOf returns the class with a kind and API version. Its parameters come from the class with
+// this name in the logs, which is recorded under the name with the prefix.
 func (s *Story) classOf(t *taken, api, kind, prefix string) map[string]any {
 	class := map[string]any{
 		"apiVersion": api, "kind": kind, "metadata": map[string]any{"name": t.className()}, "driver": t.driver,

@@ -21,7 +21,7 @@ import (
 // ErrNoVolume is the error for a trace that names no volume of a CSI driver.
 var ErrNoVolume = errors.New("the trace names no volume of a CSI driver, so there is nothing to play")
 
-// ErrSeveralDrivers is the error for a real driver and a trace with several.
+// ErrSeveralDrivers is returned if a real driver is given for a trace with several drivers.
 var ErrSeveralDrivers = errors.New("the trace has several drivers, and one command cannot replace them all")
 
 // Write writes the scenario. from names the trace in its comment.
@@ -128,7 +128,8 @@ func plain(text string) string {
 	return strings.Trim(name[:min(len(name), 60)], "-")
 }
 
-// nodes returns the nodes. Nodes with an older kubelet than the newest one have its version.
+// nodes returns the nodes. A node with an older kubelet than the newest one has the version of its
+// kubelet.
 func (s *Story) nodes() (all []map[string]any) {
 	newest := s.newestRelease()
 	for _, name := range slices.Sorted(maps.Keys(s.cast.nodes)) {
@@ -244,7 +245,7 @@ func (s *Story) namespaces() []string {
 
 func (v *volume) className() string { return cmp.Or(v.class, "imported") }
 
-// larger is a size beyond that of the volume.
+// larger returns a size above that of the volume.
 func (v *volume) larger() string {
 	size, err := resource.ParseQuantity(v.size)
 	if err != nil {

@@ -73,7 +73,7 @@ func (s *Sorter) spill() error {
 			return fmt.Errorf("make a temporary file: %w", err)
 		}
 		s.file = file
-		_ = os.Remove(file.Name()) // it exists until it is closed
+		_ = os.Remove(file.Name()) // the removed file exists until it is closed
 	}
 	s.sort()
 	to := bufio.NewWriterSize(io.NewOffsetWriter(s.file, s.written), 1<<20)

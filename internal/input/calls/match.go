@@ -28,8 +28,8 @@ func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 
 // Gap is the first difference between the calls of a run and the wanted ones.
 type Gap struct {
-	Pattern int // that was not found; the number of patterns if a call is superfluous
-	After   int // number of calls that match up to there
+	Pattern int // the pattern that was not found; the number of patterns if a call is superfluous
+	After   int // the number of calls that match before the gap
 }
 
 // Match compares the calls to the wanted ones; nil means that they match.
@@ -46,7 +46,7 @@ func (w Wanted) Match(all []*trace.Event, names *Names) *Gap {
 // element is a pattern, its number of calls, and whether other calls may precede it.
 type element struct {
 	Pattern
-	number int // of the pattern in the file
+	number int // the number of the pattern in the file
 	count  Count
 	loose  bool
 }

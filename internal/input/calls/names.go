@@ -18,7 +18,7 @@ import (
 type Names struct {
 	byID      map[string]*volume // by volume id
 	byPV      map[string]*volume // by the PersistentVolume's name, which CreateVolume requests
-	claims    map[string]int     // number of claims so far with a name
+	claims    map[string]int     // the number of claims so far, by their name
 	nodes     map[string]string  // by driver and CSI node id
 	pods      map[string]string  // by UID
 	snapshots map[string]string  // by snapshot id

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// These functions find the character in a line that a parser's message means, as a byte offset; -1
-// if there is none.
+// These functions find the character in a line to which a parser's message refers, as a byte
+// offset; -1 if there is none.
 
 func first(text string) func(string, string) int {
 	return func(line, _ string) int { return strings.Index(line, text) }
@@ -30,8 +30,8 @@ func firstTab(line, _ string) int { return strings.IndexByte(line, '\t') }
 
 func firstQuote(line, _ string) int { return strings.IndexAny(line, `"'`) }
 
-// startOfValue matches where a value begins: the start of the line, or behind a dash, a colon, a
-// bracket or a comma.
+// startOfValue matches the beginning of a value: the start of the line, or behind a dash, a colon,
+// a bracket or a comma.
 var startOfValue = lazyregexp.New("(?:^|[-:\\[{,])\\s*([@`%|>])")
 
 func badStart(line, _ string) int {

@@ -19,7 +19,7 @@ type Document struct {
 	Source    Source
 	Root      *Node
 	Positions Positions
-	// Words is for types that read themselves: the meaning of words in this document.
+	// Words is the meaning of words in this document, for types that read themselves.
 	Words any
 
 	lines    [][]byte

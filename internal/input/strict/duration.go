@@ -31,7 +31,7 @@ func (n *Node) decodeDuration(into *time.Duration) {
 // MarshalText writes the duration in the form of a file.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// JSONSchema is a string of numbers with units.
+// JSONSchema describes a string of numbers with units.
 func (Duration) JSONSchema() map[string]any {
 	return map[string]any{
 		"type":    "string",

@@ -13,11 +13,11 @@ func Nearest(word string, known []string) string {
 	nearest, least := "", max(1, len(plain)/4)+1
 	for _, candidate := range known {
 		if len(plain)-len(candidate) > len(plain)/2 {
-			continue // a word that much longer is no typing error
+			continue // a word that is so much longer is not a typing error
 		}
 		folded := foldWord(candidate)
 		distance := edits(plain, folded)
-		// Prefer a word with a forgotten end.
+		// Prefer a known word of which only the end is missing.
 		if distance < least || nearest != "" && distance == least && strings.HasPrefix(folded, plain) {
 			nearest, least = candidate, distance
 		}

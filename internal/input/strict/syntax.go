@@ -112,7 +112,7 @@ func reportedLine(err error) int {
 	if len(match) < 2 {
 		return 0
 	}
-	line, _ := strconv.Atoi(match[1]) // empty without a number: line 0
+	line, _ := strconv.Atoi(match[1]) // an empty match is line 0
 	return line
 }
 

@@ -114,7 +114,7 @@ func (v *Variants[T]) reportUnknown(entry Entry) {
 
 func (v *Variants[T]) names() []string { return slices.Sorted(maps.Keys(v.byName)) }
 
-// JSONSchema is a map with exactly one of the forms' names as its key.
+// JSONSchema describes a map with exactly one key, the name of a form.
 func (v *Variants[T]) JSONSchema() map[string]any {
 	properties := map[string]any{}
 	for _, variant := range v.All() {
