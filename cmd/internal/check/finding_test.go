@@ -192,3 +192,15 @@ func TestOneLockIsOneLineOfTheCard(t *testing.T) {
 	assert.Len(t, merged, 2)
 	assert.Equal(t, []string{"DeleteVolume", "CreateVolume"}, merged[0].Likewise)
 }
+
+// Given two findings on lost data, then their titles show the difference.
+func TestTheTitleOfLostDataNamesTheFoundContent(t *testing.T) {
+	for found, want := range map[string]string{
+		"an empty directory":          "data lost: found an empty directory",
+		"generation 1 of volume d^v1": "data lost",
+	} {
+		text := "pod default/web does not find its data: volume v on node-a: expected generation 2, found " + found
+		v := verdict.Verdict{Breaks: verdict.Data}.Worded(verdict.Say("data lost: %s", verdict.Quoted(text)))
+		assert.Equal(t, want, Finding{Verdict: v}.title())
+	}
+}

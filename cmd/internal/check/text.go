@@ -11,6 +11,7 @@ import (
 	"github.com/csisim/csisim/cmd/internal/scenario"
 	"github.com/csisim/csisim/internal/driver/program"
 	"github.com/csisim/csisim/internal/driver/wire"
+	"github.com/csisim/csisim/internal/judge/verdict"
 	"github.com/csisim/csisim/internal/world/excerpt"
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 	"github.com/csisim/csisim/internal/world/plural"
@@ -265,9 +266,19 @@ func (f Finding) words() (title, detail string) {
 func (f Finding) title() string {
 	before, _, varies := strings.Cut(f.Name, "…")
 	if i := strings.LastIndex(before, ": "); varies && i > 0 {
-		return before[:i]
+		return before[:i] + f.foundInstead()
 	}
 	return strings.TrimSuffix(f.Name, " …")
+}
+
+// foundInstead returns the end of the name of lost data, which distinguishes such findings; empty
+// for other findings.
+func (f Finding) foundInstead() string {
+	_, found, has := strings.Cut(f.Name, ", found ")
+	if f.Breaks != verdict.Data || !has || strings.Contains(found, "…") {
+		return ""
+	}
+	return ": found " + found
 }
 
 // prefixed puts a word before each line.

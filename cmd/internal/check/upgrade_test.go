@@ -125,7 +125,7 @@ var upgradeDefects = []struct{ title, old, defect, trial, finding string }{
 	{"a state that the old release cannot read", "", "upgrade-rewrites-state", "rollback/attached", "ListVolumesResponse.entries.volume.volume_id is empty: the CSI spec requires it"},
 	{"other mount options", "", "upgrade-changes-flags", "upgrade/uncertain-NodeStageVolume", "NodeStageVolume fails for good: AlreadyExists"},
 	{"forgotten attachments", "", "upgrade-forgets-attachments", "controller-first/published", "ListVolumes leaves out a node: volume … is attached to node …, from which it was not detached"},
-	{"mounts that are removed", "", "upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on node-a, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
+	{"mounts that are removed", "", "upgrade-unmounts", "node-first/published", "foreign mount: driver hostdir.csi.csisim.dev unmounted … on …, a mount of driver hostdir.csi.csisim.dev, when it was started again"},
 }
 
 // Given a release with a defect that affects the volumes of the old release, when a trial replaces

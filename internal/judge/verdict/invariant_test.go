@@ -30,6 +30,8 @@ func TestNameLeavesOutThePartsOfOneRun(t *testing.T) {
 			"CreateVolume is not idempotent: volume v1, then v2", "CreateVolume is not idempotent: volume … then …"},
 		{verdict.Say("%d mounted still: %s", 1, verdict.Quoted("of /mock/a/pvc-1 at /var/lib/kubelet/mount")),
 			"1 mounted still: of /mock/a/pvc-1 at /var/lib/kubelet/mount", "… mounted still: of … at …"},
+		{verdict.Say("%s", verdict.Quoted("pod default/web does not find its data on node-b, found an empty directory")),
+			"pod default/web does not find its data on node-b, found an empty directory", "pod … does not find its data on …, found an empty directory"},
 		{verdict.Say("%v, then %v", verdict.Kept("OK"), verdict.Kept("Internal")).Aside(" (%s)", "disk /dev/x"),
 			"OK, then Internal (disk /dev/x)", "OK, then Internal"},
 	} {

@@ -27,6 +27,7 @@ var ownParts = []func() *regexp.Regexp{
 	lazyregexp.New(`()&?[\[{].*[\]}]`),                                // Go values, lists
 	lazyregexp.New(`(^|[\s=:,])/[^\s,;]*`),                            // paths
 	lazyregexp.New(`\b((?:pod|pvc|pv|va|volumesnapshot|volume) )\S+`), // objects
+	lazyregexp.New(`\b(on )node-[a-z]\b`),                             // nodes
 	// The driver that does not start.
 	lazyregexp.New(`(: start driver )[^:]+`),
 	lazyregexp.New(`\b(killed at )[A-Za-z/]+`),           // the place of a kill
