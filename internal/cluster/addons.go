@@ -24,9 +24,9 @@ type AddonsSidecar struct {
 // addonsPort is the port of the project's own examples.
 const addonsPort = 9070
 
-// addAddons adds the sidecars of CSI-Addons beside a driver, and the controller manager with
-// the first of them. A mock driver that serves CSI-Addons has one sidecar beside each plugin, in
-// separate pods.
+// addAddons adds the sidecars of CSI-Addons beside a driver. With the first sidecar, it also adds
+// the controller manager. A mock driver that serves CSI-Addons has one sidecar beside each plugin,
+// in separate pods.
 func (ds *Drivers) addAddons(d *Driver) error {
 	sidecars := d.Addons
 	if len(sidecars) == 0 && d.Mock != nil && d.Mock.ServesAddons() {
@@ -56,7 +56,7 @@ func (ds *Drivers) addAddons(d *Driver) error {
 		if p == nil {
 			return &ConfigError{Subject: fmt.Sprintf("driver %q", d.Name), Problem: fmt.Sprintf("there is no plugin for the sidecar in pod %s", s.Pod)}
 		}
-		if ds.AddonsHost != "" && s.Options.Port == 0 { // all of them have one address
+		if ds.AddonsHost != "" && s.Options.Port == 0 { // all sidecars have one address
 			var err error
 			if s.Options.Port, err = freePort(); err != nil {
 				return err
@@ -76,7 +76,7 @@ func (ds *Drivers) addAddons(d *Driver) error {
 	return nil
 }
 
-// addonsOptions are the flags of a sidecar beside a plugin.
+// addonsOptions returns the flags of a sidecar beside a plugin.
 func (ds *Drivers) addonsOptions(p *Plugin, s AddonsSidecar) fakecontroller.AddonsSidecarOptions {
 	namespace, name, _ := strings.Cut(s.Pod, "/")
 	o := s.Options
@@ -102,7 +102,7 @@ func (ds *Drivers) addonsOf(d *Driver) (all []AddonsSidecar) {
 	return all
 }
 
-// ownPod is the pod that csisim creates for a sidecar.
+// ownPod returns the pod that csisim creates for a sidecar.
 func ownPod(driver, node string) string {
 	return metav1.NamespaceSystem + "/" + strings.ReplaceAll(driver, ".", "-") + "-" + cmp.Or(node, "controller") + "-0"
 }

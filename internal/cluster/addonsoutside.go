@@ -38,7 +38,7 @@ func (a AddonsOutside) Serve(port int, secured bool, register func(grpc.ServiceR
 	return stop, err
 }
 
-// server is the API, which is turned on between two steps of the simulation.
+// server returns the API. The first call starts the API between two steps of the simulation.
 func (a AddonsOutside) server() (api *apiserver.Server) {
 	a.Gate.Enter(func() { api = a.API() })
 	return api
@@ -52,7 +52,7 @@ func (AddonsOutside) Left(caller context.Context) time.Duration {
 	return math.MaxInt64 / 2 // no deadline
 }
 
-// Dial is a connection to a sidecar.
+// Dial returns a connection to a sidecar.
 func (a AddonsOutside) Dial(address string, secured bool) (fakecontroller.AddonsConnection, error) {
 	var token func() (string, error)
 	if secured {
@@ -61,7 +61,7 @@ func (a AddonsOutside) Dial(address string, secured bool) (fakecontroller.Addons
 	return bearer.Dial(a.DialTo, address, token)
 }
 
-// managerToken is a token of the default account of a controller manager.
+// managerToken returns a token of the default account of a controller manager.
 func (a AddonsOutside) managerToken() (token string, err error) {
 	account := store.Key{Namespace: a.Manager, Name: kind.DefaultAccount}
 	a.Gate.Enter(func() {

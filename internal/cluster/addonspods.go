@@ -44,7 +44,7 @@ func (a *addonsPods) make(w *component.World, pod, address string) {
 	})
 }
 
-// addonsSet is a StatefulSet with one pod, which is never rescheduled.
+// addonsSet returns a StatefulSet with one pod, which is never rescheduled.
 func addonsSet(namespace, name string) *appsv1.StatefulSet {
 	labels := map[string]string{"app": name}
 	return &appsv1.StatefulSet{

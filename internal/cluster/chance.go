@@ -55,7 +55,7 @@ func DrawFaults(w *component.World, to *wire.Wire, s fault.Space, at Faults) {
 	}
 }
 
-// outcomes are the possible outcomes of a write.
+// outcomes returns the possible outcomes of a write.
 func outcomes(s fault.Space, versioned bool) []string {
 	names := []string{noFault}
 	if s.Has(fault.API) {
@@ -81,7 +81,7 @@ func (d *chance) AtCall(call fault.Site, watched bool, label string) *fault.Faul
 	return &f
 }
 
-// among are the alternatives at a call.
+// among returns the alternatives at a call.
 func (d *chance) among(call fault.Site, watched bool) alternatives {
 	called := effect.Called{OnNode: call.Node != "", Watched: watched, Served: d.faults.HasService(call.Driver, call.Node), Versioned: d.space.Has(fault.Upgrades) && d.faults.HasVersions(call.Driver)}
 	called.Unmounts = called.OnNode && (strings.HasSuffix(call.Method, "/NodeUnpublishVolume") || strings.HasSuffix(call.Method, "/NodeUnstageVolume"))

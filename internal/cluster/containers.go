@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// Containers gives clients of the API access to containers. Records write nothing, and cannot be
-// entered.
+// Containers gives clients of the API access to containers. Containers that are only records have
+// no output, and cannot be entered.
 type Containers struct {
 	Nodes *Nodes
 	// DialTo connects with an address of the cluster.

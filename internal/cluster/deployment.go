@@ -102,8 +102,8 @@ func (d *Deployment) apply(at Object, o store.Object) error {
 	return err
 }
 
-// isReplaced reports whether releases replace an object with immutable fields. No state is lost
-// with such an object.
+// isReplaced reports whether releases replace an object with immutable fields. These objects have
+// no state that could be lost.
 func isReplaced(o store.Object) bool {
 	switch o.(type) {
 	case *storagev1.CSIDriver, *storagev1.StorageClass, *storagev1.VolumeAttributesClass:

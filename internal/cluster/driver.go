@@ -78,7 +78,7 @@ type Driver struct {
 
 	deployment Deployment
 	elections  map[string]*sidecar.Election // by program
-	replicas   []*Plugin                    // of the controller plugin, but the first
+	replicas   []*Plugin                    // of the controller plugin, except the first
 	promised   map[string]bool
 	further    []*Plugin
 	standIns   []standin.StandIn // that run
@@ -119,7 +119,7 @@ func (d *Driver) furtherPlugin(name, node string) *Plugin {
 	return d.further[i]
 }
 
-// on are a driver's plugins on a node, its own first.
+// on returns a driver's plugins on a node, the driver's own plugin first.
 func (d *Driver) on(node string) []*Plugin {
 	var all []*Plugin
 	if p := d.Nodes[node]; p != nil {
@@ -133,7 +133,7 @@ func (d *Driver) on(node string) []*Plugin {
 	return all
 }
 
-// idsOf are the ids by which the driver's plugins know a node.
+// idsOf returns the ids by which the driver's plugins know a node.
 func (d *Driver) idsOf(node string) []string {
 	ids := []string{d.NodeID(node)}
 	for _, p := range d.on(node) {
@@ -142,7 +142,7 @@ func (d *Driver) idsOf(node string) []string {
 	return ids
 }
 
-// Controllers returns the controller plugins; none without one.
+// Controllers returns the controller plugins; none if the driver has no controller plugin.
 func (d *Driver) Controllers() []*Plugin {
 	if d.Controller == nil {
 		return nil
@@ -173,10 +173,10 @@ func (d *Driver) answering() *Plugin {
 // installed reports whether there are plugins of the driver.
 func (d *Driver) installed() bool { return d.Controller != nil || len(d.Nodes) > 0 }
 
-// first is the name of the release that is installed first.
+// first returns the name of the release that is installed first.
 func (d *Driver) first() string { return cmp.Or(d.Version, FirstVersion) }
 
-// hasVersion returns an error if the driver has no such release.
+// hasVersion returns an error if the driver has no release with that name.
 func (d *Driver) hasVersion(name string) error {
 	switch {
 	case d.IsExisting:

@@ -17,7 +17,7 @@ import (
 	"github.com/csisim/csisim/internal/world/addons/fence"
 )
 
-// holds requests the current contents of a driver's backend. The requests are no part of the run:
+// holds requests the current contents of a driver's backend. The requests are not part of the run:
 // they do not pass the wire, and no trace shows them.
 func (d *Driver) holds() (h ledger.Holdings, err error) {
 	defer func() { d.note(h) }()
@@ -59,8 +59,8 @@ func (ds *Drivers) Listed() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// fences returns a function that requests the address ranges that a driver with CSI-Addons keeps
-// off its storage; nil for a driver without. The requests are no part of the run.
+// fences returns a function that requests the address ranges that a driver with CSI-Addons fences
+// off its storage; nil for a driver without CSI-Addons. The requests are not part of the run.
 func (d *Driver) fences() func() ([]string, error) {
 	if len(d.Addons) == 0 && (d.Mock == nil || !d.Mock.ServesAddons()) {
 		return nil
@@ -88,7 +88,7 @@ func (d *Driver) fences() func() ([]string, error) {
 	}
 }
 
-// Backends are the backends of all drivers.
+// Backends returns the backends of all drivers.
 func (ds *Drivers) Backends() (all []*ledger.Backend) {
 	for _, d := range ds.All {
 		all = append(all, &ledger.Backend{Driver: d.Name, Before: d.before, Holds: d.holds, Fences: d.fences(), NodeID: d.NodeID, IDs: d.idsOf})

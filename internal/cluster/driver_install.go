@@ -78,7 +78,7 @@ func (ds *Drivers) removeCSIDriver(d *Driver) error {
 	return err
 }
 
-// installCSIDriver creates the driver's CSIDriver object, like its deployment.
+// installCSIDriver creates the driver's CSIDriver object, as the driver's deployment does.
 func (ds *Drivers) installCSIDriver(d *Driver) error {
 	if d.NoCSIDriver || d.registersItself() && d.CSIDriver == nil {
 		return nil

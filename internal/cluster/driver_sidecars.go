@@ -93,7 +93,7 @@ func (ds *Drivers) sidecar(s sidecar.Sidecar, p *Plugin, at sidecar.Target) *Con
 	return ds.addBeside(p, s.Name(), s.Name()+"/"+p.Driver.Name, func(fakecontroller.Cluster) fakecontroller.Program { return s.Start(ds.World, ds.Wire, at) })
 }
 
-// replicaName is the name of a sidecar beside a replica.
+// replicaName returns the name of a sidecar beside a replica.
 func replicaName(name string, p *Plugin) string {
 	if p.Replica == 0 {
 		return name
@@ -109,7 +109,7 @@ func (ds *Drivers) addBeside(p *Plugin, program, name string, start func(fakecon
 	return s
 }
 
-// registrarOf is the stopped registrar of a node's plugin.
+// registrarOf returns the stopped registrar of a node's plugin.
 func (ds *Drivers) registrarOf(p *Plugin) *registrar.Registrar {
 	o := registrar.Options{Node: p.Node, Machine: p.Machine, Endpoint: p.Socket, Driver: p.Driver.Name, StaysWhenRefused: cmp.Or(p.refused, p.Sidecars().Registrar.Refused) == registrar.RefusedStays}
 	if p.registry != "" {
@@ -121,7 +121,7 @@ func (ds *Drivers) registrarOf(p *Plugin) *registrar.Registrar {
 	return registrar.New(ds.World, ds.Wire, o)
 }
 
-// Sidecars are the flags of the sidecars in the pod of a plugin.
+// Sidecars returns the flags of the sidecars in the pod of a plugin.
 func (p *Plugin) Sidecars() fakecontroller.Sidecars {
 	if own := p.Driver.Releases[p.Version].Sidecars; own != nil {
 		return *own

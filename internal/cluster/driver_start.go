@@ -104,8 +104,8 @@ func (ds *Drivers) newPlugin(d *Driver, node string, m machine.Machine, replica 
 	return p, nil
 }
 
-// startReplicas starts the replicas of a driver's controller plugin except the first, which gets
-// its number.
+// startReplicas gives the first replica of a driver's controller plugin its number, and starts the
+// others.
 func (ds *Drivers) startReplicas(d *Driver) error {
 	if d.ControllerPlugins < 2 {
 		return nil

@@ -83,7 +83,7 @@ func (ds *Drivers) Named(name string) (*Driver, error) {
 	return nil, &ConfigError{Subject: fmt.Sprintf("driver %q", name), Problem: fmt.Sprintf("there is no such driver; there are %v", ds.Names())}
 }
 
-// Names are the names of the drivers.
+// Names returns the names of the drivers.
 func (ds *Drivers) Names() []string {
 	var names []string
 	for _, d := range ds.All {
@@ -92,7 +92,7 @@ func (ds *Drivers) Names() []string {
 	return names
 }
 
-// NodesOf are the names of the nodes on which a driver has a plugin.
+// NodesOf returns the names of the nodes on which a driver has a plugin.
 func (ds *Drivers) NodesOf(name string) []string {
 	var nodes []string
 	for _, p := range ds.Plugins(ds.Find(name)) {
@@ -139,7 +139,7 @@ func (ds *Drivers) meant(name, node string) ([]*Plugin, error) {
 	return []*Plugin{p}, nil
 }
 
-// each calls do for all plugins of a name.
+// each calls do for each plugin with a name.
 func (ds *Drivers) each(name, node string, do func(*Plugin) error) error {
 	plugins, err := ds.meant(name, node)
 	errs := []error{err}
@@ -194,7 +194,7 @@ func (ds *Drivers) machinesOf(driver, id string) (all []machine.Machine) {
 	return all
 }
 
-// values are the plugins in the order of their nodes' names.
+// values returns the plugins in the order of their nodes' names.
 func values(plugins map[string]*Plugin) []*Plugin {
 	var all []*Plugin
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {

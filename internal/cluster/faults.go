@@ -140,7 +140,7 @@ func (c Faults) HasVersions(driver string) bool {
 	return d != nil && len(d.Versions) > 0
 }
 
-// ProgramOf is the program that a component is or belongs to: a kubelet, a sidecar, or
+// ProgramOf returns the program that a component is or belongs to: a kubelet, a sidecar, or
 // kube-controller-manager with all its controllers; empty if it cannot be killed.
 func (c Faults) ProgramOf(of *component.Component) fault.Victim {
 	if slices.ContainsFunc(c.Nodes.All, func(n *Node) bool { return of.Keeps(&n.Pace) }) {
@@ -149,7 +149,7 @@ func (c Faults) ProgramOf(of *component.Component) fault.Victim {
 	return c.Controllers.ProgramOf(of)
 }
 
-// runs reports whether there is something to end.
+// runs reports whether a component runs, so that it can be ended.
 func runs(component any) bool {
 	switch is := component.(type) {
 	case *Controller:

@@ -8,7 +8,7 @@ type Gate struct {
 	lock    sync.Mutex
 	running bool
 	waiting []func()
-	// Post has a function called between two steps of the simulation.
+	// Post schedules a function to be called between two steps of the simulation.
 	Post func(func())
 }
 

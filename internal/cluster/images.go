@@ -13,7 +13,7 @@ import (
 
 // Images are the root file systems that were unpacked.
 type Images struct {
-	// Dir is the directory of all.
+	// Dir is the directory of all unpacked images.
 	Dir string
 
 	lock sync.Mutex
@@ -47,7 +47,7 @@ func (i *Images) Unpack(ctx context.Context, root fakekubelet.RootFS) (fakekubel
 	return root, nil
 }
 
-// errEnded is the error for requests of an image after the cluster has ended.
+// errEnded is the error for a requested image after the cluster has ended.
 var errEnded = errors.New("the cluster has ended")
 
 // Pull fetches and unpacks an image, one at a time as kubelets do.
@@ -64,7 +64,7 @@ func (i *Images) Pull(ctx context.Context, fetch func(context.Context, string) (
 	return i.Unpack(ctx, root)
 }
 
-// End waits for the image that is being unpacked, and prevents further ones.
+// End waits for the image that is being unpacked, and rejects further images.
 func (i *Images) End() {
 	i.lock.Lock()
 	defer i.lock.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/workdir"
 )
 
-// ControlPlane is the machine on which controller plugins run; those of further replicas have a
-// number.
+// ControlPlane is the machine on which controller plugins run; the machines of further replicas
+// have a number.
 const ControlPlane = "control-plane"
 
 // Machines makes the computers of a cluster.
@@ -32,7 +32,7 @@ type Machines struct {
 	// Lost is called when process 1 of a machine was killed from outside, for example by the kernel
 	// for lack of memory. All programs of the machine have then ended.
 	Lost func(m *machine.Disk, how string)
-	// Apart has the reason and the consequences if the machines are not fully separate.
+	// Apart describes the reason and the consequences if the machines are not fully separate.
 	Apart string
 	// Written are the changes of the host's directories that were kept off the host.
 	Written []string

@@ -62,13 +62,13 @@ func (ds *Drivers) JoinSites(d *Driver) {
 	}
 }
 
-// site is a mock driver as one of two sites.
+// site returns a mock driver as one of two sites.
 func (d *Driver) site() mock.Site {
 	return mock.Site{Name: d.Cluster, Driver: d.Mock, Reachable: func() bool { return d.Controller != nil && d.answering().Running }}
 }
 
-// optionsOf returns the options of the mock driver in a release; by default those of the first
-// release.
+// optionsOf returns the options of the mock driver in a release; by default the options of the
+// first release.
 func (m *Mock) optionsOf(version string) mock.Options {
 	options, is := m.versions[version]
 	if !is {
@@ -81,7 +81,7 @@ func (m *Mock) optionsOf(version string) mock.Options {
 	return options
 }
 
-// of is the mock driver in a release.
+// of returns the mock driver in a release.
 func (m *Mock) of(version string) *mock.Driver {
 	return cmp.Or(m.releases[version], m.Driver)
 }
@@ -121,7 +121,7 @@ func (s *Mocked) topology() map[string]string {
 	return nil
 }
 
-// services are the services of the controller plugin, or of the plugin of a node.
+// services returns the services of the controller plugin, or of the plugin of a node.
 func (s *Mocked) services() []machine.Service {
 	if s.Node == "" {
 		release := s.mock.of(s.Version)
@@ -146,7 +146,7 @@ func (s *Mocked) services() []machine.Service {
 	return append(services, s.addons()...)
 }
 
-// addons are the services of CSI-Addons, if the mock driver has them.
+// addons returns the services of CSI-Addons, if the mock driver has them.
 func (s *Mocked) addons() []machine.Service {
 	d := s.mock.of(s.Version)
 	if !d.ServesAddons() {

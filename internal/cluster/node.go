@@ -35,7 +35,7 @@ type Nodes struct {
 	onChange []func(node string)
 }
 
-// Names returns the names of all.
+// Names returns the names of all nodes.
 func (all *Nodes) Names() (names []string) {
 	for _, n := range all.All {
 		names = append(names, n.Name)
@@ -60,7 +60,7 @@ func (all *Nodes) Named(name string) (*Node, error) {
 	return nil, &ConfigError{fmt.Sprintf("node %q", name), fmt.Sprintf("there is no such node; there are %v", all.Names())}
 }
 
-// HasKubelet reports whether the kubelet of a node runs; the control plane's kubelet does.
+// HasKubelet reports whether the kubelet of a node runs; the control plane's kubelet always runs.
 func (all *Nodes) HasKubelet(name string) bool {
 	n := all.Find(name)
 	return n == nil || n.Kubelet != nil

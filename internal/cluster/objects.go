@@ -32,7 +32,7 @@ func NewObjects(s *store.Store) *Objects {
 	return &Objects{store: s, applied: map[*store.Resource]map[store.Key]applied{}, unwanted: map[Object]bool{}}
 }
 
-// Apply creates an object or changes it to the given one, as kubectl apply does. It returns
+// Apply creates an object or changes it to the given form, as kubectl apply does. It returns
 // "created", "configured" or "unchanged".
 func (o *Objects) Apply(obj store.Object) (verb string, err error) {
 	if err := o.DefineKindOf(obj); err != nil {
@@ -85,7 +85,7 @@ func (o *Objects) keepApplied(res *store.Resource, key store.Key, form applied) 
 	o.applied[res][key] = form
 }
 
-// merge is the three-way merge of the last applied object, the given one and the stored one.
+// merge returns the three-way merge of the last applied, the given and the stored object.
 func (o *Objects) merge(res *store.Resource, live, given store.Object) (store.Object, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
@@ -118,8 +118,8 @@ func (o *Objects) merge(res *store.Resource, live, given store.Object) (store.Ob
 	return merged, json.Unmarshal(text, merged)
 }
 
-// mergeCustom is the merge of custom resources. It replaces their lists, because no Go type defines
-// how to merge them.
+// mergeCustom returns the merge of custom resources. It replaces their lists, because no Go type
+// defines how to merge them.
 func mergeCustom(res *store.Resource, before, next, current []byte) (store.Object, error) {
 	given := res.New()
 	if err := json.Unmarshal(next, given); err != nil {

@@ -19,25 +19,25 @@ import (
 type Plugin struct {
 	Driver *Driver
 	Node   string // empty for the controller
-	// Of a controller plugin that has several, from 1; 0 for the only one.
+	// The number of this replica of a controller plugin, from 1; 0 for the only one.
 	Replica int
 	Name    string // of a further plugin of the node; empty for the driver's own
 	Machine machine.Machine
 	Socket  string // as the machine sees it
 	Addons  string // where it serves CSI-Addons; usually Socket
 	Backend Backend
-	Version string // the release that it runs; empty for the one that was installed first
+	Version string // the release that it runs; empty for the release that was installed first
 	Running bool
 	Began   time.Duration // time of its last start
 
 	id        string               // the CSI node id of a further plugin; empty for the driver's
 	next      string               // the release of its next pod; empty for the present one
 	renewed   bool                 // its pod is new, but its sidecars still belong to the old pod
-	comesBack bool                 // when its node has power again
+	comesBack bool                 // it starts again when its node has power again
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
 	registry  string               // directory below plugins_registry; empty for plugins_registry
 	registrar *registrar.Registrar // nil for the controller, or if it is external
-	interrupt context.Context      // ends waits for it in wall time
+	interrupt context.Context      // ends waits for the plugin in wall time
 	orders    int                  // how often it was started or ended on request
 	loop      crashLoop
 	elapsed   func() time.Duration // virtual time since the run began
@@ -120,16 +120,16 @@ func (p *Plugin) servesAt(at wire.Site) bool {
 // NodeID returns the CSI node id that the plugin gets.
 func (p *Plugin) NodeID() string { return cmp.Or(p.id, p.Driver.NodeID(p.Node)) }
 
-// release is the name of the release that a plugin runs.
+// release returns the name of the release that a plugin runs.
 func (p *Plugin) release() string { return cmp.Or(p.Version, p.Driver.first()) }
 
-// nextRelease is the release after the one that a plugin runs.
+// nextRelease returns the release after the one that a plugin runs.
 func (p *Plugin) nextRelease() string {
 	all := append([]string{p.Driver.first()}, p.Driver.Versions...)
 	return all[(slices.Index(all, p.release())+1)%len(all)]
 }
 
-// podName is the name of a controller plugin's pod, by which a leader is known.
+// podName returns the name of a controller plugin's pod, by which a leader is known.
 func (p *Plugin) podName() string {
 	return fmt.Sprintf("%s-controller-%d", p.Driver.Name, cmp.Or(p.Replica, 1))
 }

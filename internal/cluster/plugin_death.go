@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Follow makes the end of a program recorded, and restarts the program.
+// Follow arranges that the end of a program is recorded and that the program is restarted.
 func (ds *Drivers) Follow(b *Program) {
 	b.Spec.Ended = func(process *machine.Process) {
 		ds.World.Kernel.Arrive("end of "+b.String(), func() { ds.programEnded(b, process) })
@@ -53,7 +53,7 @@ func (ds *Drivers) recordDeath(p *Plugin, d judged.Death) {
 }
 
 // openCall returns the last call to a plugin without an outcome; nil for none. An empty method
-// means any method. Requests of csisim outside the run are no calls.
+// means any method. Requests of csisim outside the run are not calls.
 func (ds *Drivers) openCall(p *Plugin, method string) *trace.Event {
 	for _, e := range slices.Backward(ds.World.Trace.Events()) {
 		open := e.Kind == trace.Call && e.Driver == p.Driver.Name && e.Node == p.Node && e.Code == "" && e.Response == nil
@@ -71,7 +71,7 @@ type crashLoop struct {
 	began time.Duration
 }
 
-// delay is the kubelet's delay before it restarts a program that ends now.
+// delay returns the kubelet's delay before it restarts a program that ends now.
 func (l *crashLoop) delay(now time.Duration) time.Duration {
 	if now-l.began >= sidecar.Stable {
 		l.ends = 0
@@ -106,7 +106,7 @@ func (p *Plugin) restarted() trace.Entry {
 	return e
 }
 
-// notStarted is the death of a program that fails to start again.
+// notStarted returns the death of a program that fails to start again.
 func notStarted(p *Plugin, err error) judged.Death {
 	d := judged.Death{Of: p.String(), Text: fmt.Sprintf("%s does not start again: %v", p, err)}
 	if failed := (*program.StartError)(nil); errors.As(err, &failed) {
@@ -116,7 +116,7 @@ func notStarted(p *Plugin, err error) judged.Death {
 	return d
 }
 
-// notStopped is the finding about a program that the kubelet cannot end.
+// notStopped returns the finding about a program that the kubelet cannot end.
 func notStopped(p *Plugin, err error) judged.Death {
 	return judged.Death{Of: p.String(), Text: fmt.Sprintf("%s does not stop: %v", p, err)}
 }

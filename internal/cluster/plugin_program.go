@@ -120,7 +120,7 @@ func (ds *Drivers) driverOf(m machine.Machine, pid int) string {
 	return ""
 }
 
-// programsOf are the programs of a driver that run.
+// programsOf returns the programs of a driver that run.
 func (ds *Drivers) programsOf(driver string) (all []ledger.Program) {
 	for _, b := range ds.Programs() {
 		if b.Driver.Name == driver && b.Running {

@@ -21,7 +21,7 @@ import (
 // program has its own timeout.
 const askTimeout = 10 * time.Second
 
-// Ask sends a request outside the run to a plugin: no trace has it.
+// Ask sends a request outside the run to a plugin: no trace contains it.
 func (p *Plugin) Ask(what string, question func(context.Context, grpc.ClientConnInterface) error) error {
 	return p.AskAt(p.Socket, what, question)
 }
@@ -119,7 +119,7 @@ func (d *Driver) promises() (map[string]bool, error) {
 	return p.promises()
 }
 
-// promises are the capabilities of the controller service that a plugin serves.
+// promises returns the capabilities of the controller service that a plugin serves.
 func (p *Plugin) promises() (map[string]bool, error) {
 	promised := map[string]bool{}
 	err := p.Ask("capabilities (ControllerGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
@@ -145,7 +145,7 @@ func (p *Plugin) expandsOnNodes() (expands bool) {
 	return expands
 }
 
-// RegisteredID is the id under which a node is registered, or will be.
+// RegisteredID returns the id under which a node is registered, or will be.
 func (ds *Drivers) RegisteredID(d *Driver, node string) string {
 	id := ""
 	if csiNode, ok := store.Get[*storagev1.CSINode](ds.World.Store, store.Key{Name: node}); ok {

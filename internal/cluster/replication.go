@@ -40,7 +40,7 @@ func (c *Checks) startPromises() {
 	}
 }
 
-// replicated are the volumes of a replication call.
+// replicated returns the volumes of a replication call.
 func (c *Checks) replicated(call *trace.Event, source *replication.ReplicationSource) (all []data.Volume) {
 	for _, v := range c.Promises.Members(call, source) {
 		all = append(all, data.Volume{Driver: v.Driver, Handle: v.ID})

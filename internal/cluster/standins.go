@@ -56,8 +56,8 @@ func (d *Driver) StandIn(node string) *standin.Access {
 	return nil
 }
 
-// ServiceAt returns the access of the program that serves a socket to such a stand-in; nil for
-// none.
+// ServiceAt returns the access of the program that serves a socket to a stand-in that shows its
+// requests; nil for none.
 func (ds *Drivers) ServiceAt(s wire.Site) *standin.Access {
 	return ds.Find(s.Driver).StandIn(s.Node)
 }
@@ -74,7 +74,7 @@ func (ds *Drivers) StopStandIns() error {
 	return errors.Join(errs...)
 }
 
-// StandInsOf are the stand-ins of a driver.
+// StandInsOf returns the stand-ins of a driver.
 func (ds *Drivers) StandInsOf(name string) []standin.StandIn {
 	if d := ds.Find(name); d != nil {
 		return d.standIns

@@ -29,7 +29,7 @@ func (s *Storage) Show(on *machine.Memory, volumeID, target string, readOnly boo
 	return on.BindMountFrom(s.disk, source, target, readOnly)
 }
 
-// Copy replaces the content of one volume or snapshot by that of another one.
+// Copy replaces the content of one volume or snapshot by the content of another one.
 func (s *Storage) Copy(from string, at mock.Contents, to string) error {
 	other, same := at.(*Storage)
 	if !same {

@@ -64,14 +64,14 @@ func (u *Users) Act(action fault.Action, at fault.Site) {
 	u.World.Kernel.After(nil, "user", 0, func(p *kernel.Process) {
 		err := actions[action](u, p, at)
 		if config := (*ConfigError)(nil); err == nil || errors.As(err, &config) || apierrors.ReasonForError(err) != metav1.StatusReasonUnknown {
-			return // a rejection by the API or this cluster is no error
+			return // a rejection by the API or this cluster is not an error
 		}
 		u.World.Kernel.Interrupt(fmt.Errorf("%s: %w", action, err))
 	})
 }
 
-// applications returns the objects of a type that the scenario has applied and that which selects,
-// if they still exist and are not being deleted.
+// applications returns the objects of a type that the scenario has applied and that the function
+// which selects, if they still exist and are not being deleted.
 func applications[T store.Object](u *Users, which func(T) bool) (there []Object) {
 	var none T
 	res, err := store.ResourceOf(none)
@@ -89,7 +89,7 @@ func applications[T store.Object](u *Users, which func(T) bool) (there []Object)
 
 func all[T store.Object](T) bool { return true }
 
-// podsOn are the pods that the scenario has applied on one node; without a name, on all nodes.
+// podsOn returns the pods that the scenario has applied on one node; without a name, on all nodes.
 func (u *Users) podsOn(node string) []Object {
 	return applications(u, func(p *corev1.Pod) bool { return node == "" || p.Spec.NodeName == node })
 }

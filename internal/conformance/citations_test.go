@@ -116,8 +116,8 @@ type citation struct {
 	rules []string
 }
 
-// citing are the tests of a file with citations in their text or comments, and tables outside of
-// tests with citations.
+// citing returns the tests of a file with citations in their text or comments, and tables outside
+// of tests with citations.
 func citing(name string, text []byte) (found []citation, err error) {
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, name, text, parser.ParseComments)
@@ -137,7 +137,8 @@ func citing(name string, text []byte) (found []citation, err error) {
 	return found, nil
 }
 
-// declared is the name of a test or of variables, and the start of its declaration and comment.
+// declared returns the name of a test or of variables, and the start of its declaration and
+// comment.
 func declared(declaration ast.Decl) (name string, begin token.Pos) {
 	var doc *ast.CommentGroup
 	switch d := declaration.(type) {
@@ -160,7 +161,7 @@ func declared(declaration ast.Decl) (name string, begin token.Pos) {
 
 var rule = regexp.MustCompile(`\b([ACKL]-[A-Z]+-)(\d+)(?:\.\.(\d+))?\b`)
 
-// rulesIn are the rules that a text cites: "K-PUB-1", or several of a group, "K-PUB-1..4".
+// rulesIn returns the rules that a text cites: "K-PUB-1", or several of a group, "K-PUB-1..4".
 func rulesIn(text []byte) (ids []string) {
 	for _, match := range rule.FindAllSubmatch(text, -1) {
 		first, _ := strconv.Atoi(string(match[2])) // the pattern has digits

@@ -95,7 +95,7 @@ func reasons(t *testing.T) (why map[string]string) {
 	return why
 }
 
-// citations are the tests and scenarios of the module that cite cases.
+// citations returns the tests and scenarios of the module that cite cases.
 func citations(t *testing.T) (found []pinned) {
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if test, ok := scenarioTests[filepath.Base(filepath.Dir(file))]; ok && err == nil && strings.HasSuffix(file, ".yaml") {
@@ -139,7 +139,7 @@ var scenarioTests = map[string]string{
 	"history":     "TestHistory",
 }
 
-// comments are the text behind the hashes at the top of a scenario.
+// comments returns the text behind the hashes at the top of a scenario.
 func comments(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -152,7 +152,7 @@ func comments(text string) string {
 	return strings.Join(lines, "")
 }
 
-// cited are the cases that the comments above and in a test name.
+// cited returns the cases that are named in the comments above or inside a test.
 func cited(file *ast.File, f *ast.FuncDecl) (cases []string) {
 	begin := f.Pos()
 	if f.Doc != nil {
@@ -188,7 +188,7 @@ func idsIn(comment string) (ids []string) {
 	return ids
 }
 
-// document is the table: area by area, where each case is pinned.
+// document returns the table: area by area, where each case is pinned.
 func document(areas []area, where map[string][]pinned, why map[string]string) string {
 	var text strings.Builder
 	text.WriteString("# Conformance\n\nWhich cases of Kubernetes' own suites are pinned by which test, which do not apply, for the reason that is given,\n" +

@@ -76,7 +76,7 @@ func (c citers) add(id, place string) {
 	}
 }
 
-// mistakes are the rules without a test or a reason, and citations of rules that do not exist.
+// mistakes returns the rules without a test or a reason, and citations of rules that do not exist.
 func (r rules) mistakes() (found []string) {
 	known := map[string]bool{}
 	for _, s := range r.sections {
@@ -126,7 +126,8 @@ func (r rules) mistake(id string) string {
 	return "nothing cites it, and rules-reasons.yaml does not say why"
 }
 
-// reason is the reason why no test pins a rule: the rule's own reason, or that of its document.
+// reason returns the reason why no test pins a rule: the rule's own reason, or the reason of its
+// document.
 func (r rules) reason(id string) string {
 	if why := r.reasons[id]; why != "" {
 		return why
@@ -134,8 +135,8 @@ func (r rules) reason(id string) string {
 	return r.reasons[id[:2]+"*"]
 }
 
-// document is the table: section by section, where each rule is implemented and pinned. It has no
-// totals, because two branches would conflict in them.
+// document returns the table: section by section, where each rule is implemented and pinned. It has
+// no totals, because two branches would conflict in them.
 func (r rules) document() string {
 	var text strings.Builder
 	text.WriteString("# Rules\n\n" +

@@ -89,5 +89,5 @@ func firstSentence(paragraph string) string {
 	return paragraph
 }
 
-// cell is a sentence in its form in a table.
+// cell returns a sentence in its form in a table.
 func (s sentences) cell(id string) string { return strings.ReplaceAll(s[id], "|", `\|`) }

@@ -132,8 +132,8 @@ func (r *reader) hasEffects(body *ast.BlockStmt) (effects bool) {
 	return effects
 }
 
-// excused reports whether a comment on the loop's line, or one that ends on the line above, says
-// that any order will do.
+// excused reports whether a comment says that any order will do. The comment is on the loop's line,
+// or ends on the line above.
 func (r *reader) excused(loop ast.Node) bool {
 	line := r.Fset.Position(loop.Pos()).Line
 	for _, group := range r.file.Comments {
@@ -214,7 +214,8 @@ var floors = [][]string{
 
 func within(path, top string) bool { return path == top || strings.HasPrefix(path, top+"/") }
 
-// floorOf returns the floor of the longest listed path that contains it; negative if there is none.
+// floorOf returns the floor of the longest listed path that contains a package; negative if there
+// is none.
 func floorOf(path string) int {
 	floor, longest := -1, ""
 	for i, parts := range floors {
@@ -267,7 +268,7 @@ func TestNoOtherPackageIsPublic(t *testing.T) {
 	assert.Equal(t, public, importable)
 }
 
-// The oracle is no client: it compares internal packages with Kubernetes' own.
+// The oracle is not a client: it compares internal packages with Kubernetes' own.
 func TestExamplesImportPublicPackages(t *testing.T) {
 	out, err := exec.Command("git", "-C", "../..", "grep", "-hoE", `"`+module+`[^"]*"`, "--", "examples/*.go", "test/*.go", ":!test/oracle/").Output()
 	require.NoError(t, err)

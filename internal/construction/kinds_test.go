@@ -53,7 +53,7 @@ func TestOneKindIsOneFile(t *testing.T) {
 	assert.Greater(t, files, 60)
 }
 
-// registered are the names of the kinds that a file registers.
+// registered returns the names of the kinds that a file registers.
 func registered(file *ast.File) (kinds []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)

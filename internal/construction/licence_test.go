@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withNotice are the files that carry a licence or a copyright notice: the repository's, and those
-// of code of others.
+// withNotice are the files that carry a licence or a copyright notice: the repository's own, and
+// the files with code of others.
 var withNotice = map[string]bool{
 	"LICENSE":                               true,
 	"internal/view/web/dist/preact.LICENSE": true, // bundled in pages

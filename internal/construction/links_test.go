@@ -60,8 +60,8 @@ func list(t *testing.T, pattern string) (files []string) {
 	return files
 }
 
-// anchors are the fragments of a page: those of its headings, with GitHub's names, and explicit
-// ones.
+// anchors returns the fragments of a page: the fragments of its headings, with GitHub's names, and
+// explicit fragments.
 func anchors(page string) (all []string) {
 	for _, h := range heading.FindAllStringSubmatch(page, -1) {
 		name := unnamed.ReplaceAllString(strings.ToLower(h[1]), "")

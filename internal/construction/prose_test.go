@@ -171,7 +171,7 @@ func inCode(lines []string) (all []said) {
 	return all
 }
 
-// inDocument finds the lines of a document that are no code.
+// inDocument finds the lines of a document that are not code.
 func inDocument(lines []string) (all []said) {
 	fence := false
 	for i, line := range lines {

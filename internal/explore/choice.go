@@ -8,9 +8,9 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Choice is a decision of a run that differs from the calm one. Its name is its subject, so that it
-// is found again in a run that differs elsewhere. The choice of the next process occurs so often
-// that it is counted separately for each instant.
+// Choice is a decision of a run that differs from the calm one. Its name is its subject, so that
+// the choice is found again in a run that differs elsewhere. The choice of the next process occurs
+// so often that it is counted separately for each instant.
 type Choice struct {
 	Kind  string `json:"kind" want:"required" example:"fault" doc:"The kind of decision."`
 	Of    string `json:"of,omitempty" example:"NodeStageVolume of vol-0001 on node-a by mock.csi.csisim.dev" doc:"The subject of the decision: a driver call, or the process that would run."`

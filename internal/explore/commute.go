@@ -142,8 +142,8 @@ func (w *window) twin(first int) *twin {
 }
 
 // meets reports whether the order has reached the state of the run itself. If the moved stretch
-// does not commute with a stretch that it has overtaken, it compares with the state of the run in
-// which the moved stretch runs just before that one.
+// does not commute with an overtaken stretch, the order is compared to the run in which the moved
+// stretch runs just before the overtaken one.
 func (w *window) meets(o *order, moved, barrier int) bool {
 	if barrier < 0 {
 		return o.whole == o.count && slices.Equal(o.ready, w.readyAfter(o.whole).ready)
@@ -189,7 +189,7 @@ func (s *survey) windows(yield func(note, *window) bool) {
 		steps = append(steps, s.stretch(process, i+1, to))
 		i = to - 1
 	}
-	at, ends := 0, 0 // the step that contains the note, and the next one outside of processes
+	at, ends := 0, 0 // the step that contains the note, and the next step outside of processes
 	for i, n := range s.notes {
 		for i >= steps[at].to {
 			at++

@@ -1,3 +1,3 @@
-// Package explore searches the runs of a subject, a scenario or a test, under other orders and with
-// faults, for one that fails, and removes everything that the failure does not need.
+// Package explore runs its subject, a scenario or a test, in other orders and with faults. It
+// searches for a run that fails, and removes everything that the failure does not need.
 package explore

@@ -79,7 +79,7 @@ func TestASearchWhoseRunsAreMadeElsewhereFindsTheSame(t *testing.T) {
 }
 
 // Given a subject with its own randomness, when only a run elsewhere shows a finding, then the
-// finding counts as one that cannot be repeated.
+// finding counts as not repeatable.
 func TestAFindingThatOnlyARunElsewhereShowsIsByChance(t *testing.T) {
 	sound := func() (explore.Subject, error) { return &moody{}, nil }
 	found, err := explore.Of(t.Context(), sound, explore.Options{

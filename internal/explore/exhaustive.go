@@ -59,8 +59,8 @@ func newEnumeration() *enumeration {
 	return e
 }
 
-// of returns the deviations of the run with the given number. It returns false if there is no such
-// run, or if ctx ends first.
+// of returns the deviations of the run with the given number. It returns false if there is no run
+// with this number, or if ctx ends first.
 func (e *enumeration) of(ctx context.Context, run uint64) ([]kernel.Pick, bool) {
 	defer wakeAtEnd(ctx, e.changed)()
 	e.mu.Lock()

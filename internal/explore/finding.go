@@ -16,15 +16,16 @@ type Finding struct {
 	// that were not calm.
 	Choices []Choice
 	Before  int
-	// Repeats runs had just these choices, and Repeated of them showed the finding: all of them,
-	// unless the subject has its own randomness.
+	// Repeats is the number of runs with just these choices, and Repeated the number of them that
+	// showed the finding. The numbers are equal unless the subject has its own randomness.
 	Repeated, Repeats int
 
 	shrinking *shrinking
 	examples  int // runs that were examined
 }
 
-// mostExamples bounds the runs of a finding that are examined for one that is easy to shrink.
+// mostExamples bounds the runs of a finding that are examined in search of a run that is easy to
+// shrink.
 const mostExamples = 8
 
 // example makes a finding from a run that shows it: it repeats the run, records its choices, and

@@ -17,7 +17,8 @@ const generation = 32
 const attempts = 16
 
 // guide keeps the runs that reached a new state, and creates each further run by adding faults to
-// one of them. This finds failures that need two faults if the first one leads to something new.
+// one of these runs. This finds failures that need two faults if the first fault leads to something
+// new.
 type guide struct {
 	first  uint64 // run of the first generation
 	budget int
@@ -37,7 +38,7 @@ type guide struct {
 // keptRun is a run that reached a new state, and the points at which faults can be added.
 type keptRun struct {
 	mutation
-	points, novel []point // novel are those that the calm run does not have
+	points, novel []point // novel are the points that the calm run does not have
 }
 
 // mutation is a guided run: its faults, and either the calm order or an order with stale views from
@@ -103,8 +104,8 @@ func (g *guide) of(ctx context.Context, run uint64) mutation {
 	return g.current[at%generation]
 }
 
-// wakeAtEnd wakes the waiting goroutines when ctx ends, including one that has checked ctx but does
-// not wait yet.
+// wakeAtEnd wakes the waiting goroutines when ctx ends, including a goroutine that has checked ctx
+// but does not wait yet.
 func wakeAtEnd(ctx context.Context, waiting *sync.Cond) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		waiting.L.Lock()
@@ -194,8 +195,8 @@ func (g *guide) fault(k keptRun) (drawn Choice, ok bool) {
 	return drawn, true
 }
 
-// steered takes some faults in some order. It records the points for further faults, and the
-// lagging views at them.
+// steered takes given faults, in the order of a strategy. It records the points for further faults,
+// and the lagging views at them.
 type steered struct {
 	*Replay
 	counting

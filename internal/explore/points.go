@@ -108,7 +108,7 @@ func (n *novelty) at(c kernel.Choice) bool {
 	return !n.calm[Choice{Kind: c.Kind.String(), Of: d.String(), Nth: nth}]
 }
 
-// sequence lists the deviating decisions among those of one kind.
+// sequence lists the deviating decisions among the decisions of one kind.
 type sequence struct {
 	points map[int]bool
 	next   int
@@ -160,8 +160,8 @@ func (f *faultPoints) choose(c kernel.Choice) int {
 	return 0
 }
 
-// has reports whether the run can have faults with a name. If some are absent, these are half of
-// them.
+// has reports whether the run can have faults with a name. If the run lacks some faults, it lacks
+// half of them.
 func (f *faultPoints) has(name string) bool {
 	if f.absent == 0 {
 		return true

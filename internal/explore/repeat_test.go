@@ -64,9 +64,9 @@ func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (e
 	return explore.Outcome{}, nil
 }
 
-// Given a driver that generates the ids of its volumes, when a call about one of them shows a
-// failure, then the run can be shrunk and repeated, because the name of its choice does not contain
-// the id. Uids that csisim generates are the same in each run, and stay in the name.
+// Given a driver that generates the ids of its volumes, when a call about one of the volumes shows
+// a failure, then the run can be shrunk and repeated, because the name of its choice does not
+// contain the id. Uids that csisim generates are the same in each run, and stay in the name.
 func TestChoicesAreNamedWithoutTheIDsThatADriverDraws(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &drawing{}, nil }, explore.Options{Strategy: "pct", Runs: 3, Budget: 1, Repeats: 5})
 	require.NoError(t, err)

@@ -40,7 +40,7 @@ func (h *here) run(ctx context.Context, run uint64, c course, strategy kernel.St
 	return outcome, made, err
 }
 
-// take adds a run to the sample if it belongs to it.
+// take adds a run to the sample if the run belongs there.
 func (s *Sample) take(e *ended, name string) {
 	if e.Compared {
 		s.Runs++

@@ -22,9 +22,9 @@ type Options struct {
 	// Pairs leaves them out, too. Every second run then has two faults in the calm order, and the
 	// others use the strategy. Strategies that learn, or that make every run, do not support pairs.
 	Pairs bool
-	// Runs bounds the runs; 0 is no limit.
+	// Runs bounds the runs; 0 means no limit.
 	Runs int
-	// Time bounds the wall time of the search; 0 is no limit.
+	// Time bounds the wall time of the search; 0 means no limit.
 	Time time.Duration
 	// Budget bounds the faults of a run.
 	Budget int
@@ -36,8 +36,8 @@ type Options struct {
 	Unreduced bool
 	// Shard i of Shards executes every Shards-th run, starting at run i. Default: the only one.
 	Shard, Shards int
-	// Before is the number of earlier runs, and Kept those of them that a learning strategy has
-	// kept.
+	// Before is the number of earlier runs, and Kept are the earlier runs that a learning strategy
+	// has kept.
 	Before int
 	Kept   [][]Choice
 	// Jobs is the number of simultaneous runs.

@@ -63,7 +63,7 @@ func (s *stateReader) call(e *trace.Event) {
 	s.reach(e, state)
 }
 
-// String has a digit for each.
+// String returns a digit for each count.
 func (v volumeState) String() string {
 	return string([]byte{'0' + byte(v.attached), '0' + byte(v.staged), '0' + byte(v.published)})
 }

@@ -54,8 +54,7 @@ func (r *random) Choose(c kernel.Choice) int {
 // mostChanges bounds the number of change points of a run, which is at least one.
 const mostChanges = 5
 
-// oddness is the number of calm decisions, about delays, stale views and others, for each random
-// one.
+// oddness is the number of calm decisions per random decision about delays, stale views and others.
 const oddness = 8
 
 // pct gives each process a priority when it first occurs, and runs the one with the highest

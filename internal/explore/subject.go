@@ -18,7 +18,7 @@ type Subject interface {
 // Comparer is a subject that can compare two runs of a strategy that must be equal.
 type Comparer interface {
 	// Compare makes both runs, each with a fresh strategy, and returns the outcome of the first
-	// one. difference is nil if the runs are equal. err is for a run that could not be made, or was
+	// run. difference is nil if the runs are equal. err is for a run that could not be made, or was
 	// interrupted.
 	Compare(ctx context.Context, fresh func() kernel.Strategy, stacks *kernel.Stacks) (first Outcome, difference, err error)
 }

@@ -125,7 +125,7 @@ func (s *survey) number(thing string) int32 {
 	return n
 }
 
-// stretch is a part of a run without a switch of processes: a step, or the rest of one.
+// stretch is a part of a run without a switch of processes: a step, or the rest of a step.
 type stretch struct {
 	process  int32
 	from, to int // in the notes

@@ -91,7 +91,7 @@ func sorted(counts map[string]int) (codes []string) {
 	return codes
 }
 
-// message is the error of the first call that failed with a code.
+// message returns the error of the first call that failed with a code.
 func (l Level) message(method, code string) string {
 	for _, run := range l.Runs {
 		if c := run.Calls[method]; c != nil && c.Messages[code] != "" {

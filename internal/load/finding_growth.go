@@ -9,10 +9,10 @@ import (
 	"github.com/csisim/csisim/internal/world/plural"
 )
 
-// The smallest growth that is reported, the smallest lower bound of it, and the smallest resulting
-// cost of a call, in milliseconds. A driver that reads the mount table once in each call also
-// grows, but costs less. The time of concurrent calls grows because they wait for each other; the
-// cost of sequential calls grows because they do not overlap. Both must have grown.
+// The smallest growth that is reported, the smallest lower bound of that growth, and the smallest
+// resulting cost of a call, in milliseconds. A driver that reads the mount table once in each call
+// also grows, but costs less. The time of concurrent calls grows because they wait for each other;
+// the cost of sequential calls grows because they do not overlap. Both must have grown.
 const (
 	notableGrowth = 1.5
 	surelyGrowth  = 1.25
@@ -33,7 +33,7 @@ func growths(r *Result) (all []Finding) {
 	return all
 }
 
-// Compared are the smallest and the largest level that count.
+// Compared returns the smallest and the largest level that count.
 func (r *Result) Compared() (first, last Level) {
 	levels := r.counted()
 	return levels[0], levels[len(levels)-1]
@@ -62,8 +62,8 @@ func (r *Result) Growing() (methods []string) {
 	return methods
 }
 
-// The smallest number of times that one call must open a file to be named, and the smallest ratio
-// of that number to the one at the smallest level.
+// The minimum number of times that a call opens a file that is named, and the minimum ratio of that
+// number to the number at the smallest level.
 const (
 	notableOpens      = 10
 	notableOpensRatio = 2
@@ -102,7 +102,7 @@ func (l Level) works(than Level) bool {
 	return before > 0 && l.perVolume() >= notableRatio*before
 }
 
-// perVolume is the processor time of the driver for each volume, in microseconds.
+// perVolume returns the processor time of the driver for each volume, in microseconds.
 func (l Level) perVolume() (sum float64) {
 	for _, run := range l.Runs {
 		for _, phase := range run.Phases {
@@ -127,8 +127,8 @@ func (l Level) stretch() float64 {
 	return 1 + float64(delayed)/float64(ran)
 }
 
-// late is the time of the faster calls in the later half of each run, in milliseconds. By then the
-// volumes exist, and hardly any other program delayed these calls.
+// late returns the time of the faster calls in the later half of each run, in milliseconds. By then
+// the volumes exist, and hardly any other program delayed these calls.
 func (l Level) late(method string) float64 {
 	var all []float64
 	for _, run := range l.Runs {
@@ -165,7 +165,7 @@ func slowStarts(r *Result) []Finding {
 
 func inMillis(d time.Duration) string { return Millis(float64(d.Microseconds()) / 1e3) }
 
-// start is the median of the longest starts of a level.
+// start returns the median of the longest starts of a level.
 func start(l Level) time.Duration {
 	var times []float64
 	for _, run := range l.Runs {

@@ -56,7 +56,7 @@ func (l Level) plugins() (names []string) {
 	return names
 }
 
-// after is the use of a resource by a plugin after each run.
+// after returns the use of a resource by a plugin after each run.
 func (l Level) after(plugin string, of func(Use) int64) (all []float64) {
 	for _, run := range l.Runs {
 		for _, s := range run.Samples {
@@ -70,8 +70,8 @@ func (l Level) after(plugin string, of func(Use) int64) (all []float64) {
 	return all
 }
 
-// steady returns the growth of three or more numbers in all. It is 0 unless each number is greater
-// than the previous one, and the last step is at least half as large as the first.
+// steady returns the total growth of three or more numbers. It is 0 unless each number is greater
+// than the previous number, and the last step is at least half as large as the first.
 func steady(numbers []float64) float64 {
 	n := len(numbers)
 	if n < 3 {

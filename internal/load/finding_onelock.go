@@ -13,8 +13,8 @@ import (
 const (
 	oneLockKinds = 3
 	oneLockEnds  = 10  // of one kind
-	oneLockLeast = 0.4 // times the single call: the machine was busier during that call
-	oneLockMost  = 3   // beyond it there is another bottleneck
+	oneLockLeast = 0.4 // multiple of a single call's time: the machine was busier during that call
+	oneLockMost  = 3   // above this, there is another bottleneck
 )
 
 // oneAtATime describes each kind of calls that waits for calls of all kinds. It is nil if calls of
@@ -44,8 +44,8 @@ func (r *Result) oneAtATime() (texts []string) {
 	return texts
 }
 
-// gaps are the times between the ends of two successive calls, in milliseconds, by the kind of the
-// second. A Crowd of calls of all kinds is under way meanwhile.
+// gaps returns the times between the ends of two successive calls, in milliseconds, by the kind of
+// the second. A Crowd of calls of all kinds is in progress meanwhile.
 func (l Level) gaps() map[string][]float64 {
 	all := map[string][]float64{}
 	for _, run := range l.Runs {

@@ -56,7 +56,7 @@ func (r *Result) serialized(method string) string {
 	return fmt.Sprintf("%s is serialized: up to %s at once, and one ends each %s; a call alone takes %s", method, plural.Of(most, "call"), Millis(each), Millis(single))
 }
 
-// fastest is a low percentile of the times of a level, in milliseconds.
+// fastest returns a low percentile of the times of a level, in milliseconds.
 func (l Level) fastest(method string) float64 {
 	took := l.Times(method)
 	if len(took) == 0 {
@@ -66,7 +66,7 @@ func (l Level) fastest(method string) float64 {
 }
 
 // busyAt returns the number of concurrently busy threads of the driver in the phase with most calls
-// of one kind, the smallest of all runs.
+// of one kind; of several runs, the smallest number counts.
 func (l Level) busyAt(method string) float64 {
 	least := math.Inf(1)
 	for _, run := range l.Runs {

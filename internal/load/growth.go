@@ -59,7 +59,7 @@ func longest(times []int64) (most int64) {
 	return most
 }
 
-// counted are the levels that count.
+// counted returns the levels that count.
 func (r *Result) counted() []Level {
 	for i, l := range r.Levels {
 		if l.Volumes >= leastLevel && len(r.Levels)-i >= 2 {

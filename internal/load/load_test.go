@@ -79,7 +79,7 @@ func callsOf(began int64, ends ...int64) *Calls {
 	return c
 }
 
-// every are the ends of 20 calls, in microseconds, at regular intervals.
+// every returns the ends of 20 calls, in microseconds, at regular intervals.
 func every(first, step int64) (ends []int64) {
 	for i := range int64(20) {
 		ends = append(ends, first+i*step)

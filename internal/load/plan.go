@@ -64,7 +64,7 @@ type Plan struct {
 	// Sidecars are changed flags of sidecars, in the user's notation.
 	Sidecars []string `json:"sidecars,omitempty"`
 	// Shard is the index, from 0, of the part of the load that was played. Shards is the number of
-	// parts; 0 if the load was not divided. Whole are the volumes of all parts then.
+	// parts; 0 if the load was not divided. Whole are then the volumes of all parts.
 	Shard  int   `json:"shard,omitempty"`
 	Shards int   `json:"shards,omitempty"`
 	Whole  []int `json:"whole,omitempty"`

@@ -61,10 +61,10 @@ var ways = [][]string{
 // lifeNames matches the name of a life in the names of its objects.
 var lifeNames = lazyregexp.New(`v\d{6,}`)
 
-// NameOfLife is the name of a life, which is part of the names of its objects.
+// NameOfLife returns the name of a life, which is part of the names of its objects.
 func NameOfLife(number int) string { return fmt.Sprintf("v%06d", number) }
 
-// LifeOf is the name of the life to which an object belongs; empty for none.
+// LifeOf returns the name of the life to which an object belongs; empty for none.
 func LifeOf(object string) string { return lifeNames().FindString(object) }
 
 // NewRecord returns an empty record.
@@ -296,7 +296,7 @@ func (r *Record) stage(way []string, names []string) Stage {
 	return s
 }
 
-// busy is the part of a period during which a call for the volume was in progress.
+// busy returns the part of a period during which a call for the volume was in progress.
 func (l *life) busy(from, to time.Duration) (sum time.Duration) {
 	slices.SortFunc(l.calls, func(a, b span) int { return int(a.from - b.from) })
 	at := from

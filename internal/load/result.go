@@ -85,7 +85,7 @@ type Phase struct {
 	Took  int64 `json:"took"`
 	// Real is the real time that it took, in microseconds.
 	Real int64 `json:"real"`
-	// CPU is the processor time of the driver in it, in microseconds.
+	// CPU is the processor time of the driver in the phase, in microseconds.
 	CPU int64 `json:"cpu"`
 	// Busy is the mean number of busy threads of the driver's programs; 0 if unknown. A busy thread
 	// runs or waits for a processor or a disk. The mean is over the moments with a Crowd of calls
@@ -110,8 +110,8 @@ type Calls struct {
 // Stage is one stage in the lives of the volumes of a run, such as "staged".
 type Stage struct {
 	Name string `json:"name"`
-	// Took is the time since the previous stage. Driver is the part of it in which the driver
-	// worked on calls for the volume. In microseconds, by volume.
+	// Took is the time since the previous stage. Driver is the part of that time in which the
+	// driver worked on calls for the volume. In microseconds, by volume.
 	Took   []int64 `json:"took"`
 	Driver []int64 `json:"driver"`
 	// Ended are the times at which the volumes reached the stage, since the start of the cluster.

@@ -29,7 +29,7 @@ type Summary struct {
 	InFlight   int     `json:"inFlight"`
 }
 
-// Methods are the names of all calls, in the order of a volume's life, and other calls by name.
+// Methods returns the names of all calls, in the order of a volume's life, and other calls by name.
 func (r *Result) Methods() []string {
 	all := map[string]bool{}
 	for _, l := range r.Levels {
@@ -111,7 +111,7 @@ func (c *Calls) times() (all []float64) {
 	return all
 }
 
-// busy is the time in which at least one call was in progress, in seconds.
+// busy returns the time in which at least one call was in progress, in seconds.
 func (c *Calls) busy() float64 {
 	var sum, until int64
 	for _, i := range c.inOrder() {
@@ -198,12 +198,12 @@ func (c *Calls) crowded(least int) (seconds float64, ended int) {
 	return seconds, ended
 }
 
-// Median is the middle one of some numbers; 0 if there are none.
+// Median returns the middle value of some numbers; 0 if there are none.
 func Median(numbers []float64) float64 {
 	return stats.Sample{Xs: slices.Clone(numbers)}.Quantile(0.5)
 }
 
-// Took are the times of a phase in seconds, by run.
+// Took returns the times of a phase in seconds, by run.
 func (l Level) Took(phase string) (seconds []float64) {
 	for _, run := range l.Runs {
 		for _, p := range run.Phases {
@@ -215,7 +215,7 @@ func (l Level) Took(phase string) (seconds []float64) {
 	return seconds
 }
 
-// Phases are the names of the phases, in their order.
+// Phases returns the names of the phases, in their order.
 func (l Level) Phases() (names []string) {
 	for _, run := range l.Runs {
 		for _, p := range run.Phases {
@@ -258,7 +258,7 @@ type StageSummary struct {
 	Took, Driver float64
 }
 
-// Stages are the medians of all stages, over all runs.
+// Stages returns the medians of all stages, over all runs.
 func (l Level) Stages() (all []StageSummary) {
 	took, driver := map[string][]float64{}, map[string][]float64{}
 	var names []string
@@ -291,7 +291,7 @@ func (l Level) Use(at string) Use {
 	return Use{}
 }
 
-// Medians are the median times of calls of one kind for each run, in milliseconds.
+// Medians returns the median times of calls of one kind for each run, in milliseconds.
 func (l Level) Medians(method string) (all []float64) {
 	for _, run := range l.Runs {
 		c := run.Calls[method]

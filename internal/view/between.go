@@ -10,7 +10,8 @@ import (
 
 // between follows the states of a trace, which are between its events: the waits of processes, and
 // the changes that caches have not received yet. A page replays them from a checkpoint. A
-// checkpoint is written when the states since the last one are longer than the checkpoint itself.
+// checkpoint is written when the states since the last checkpoint are longer than the checkpoint
+// itself.
 type between struct {
 	any    bool // this trace has states
 	began  bool // this chunk has states

@@ -198,8 +198,8 @@ func (f *facts) change(object, patch *fastjson.Value) {
 	}
 }
 
-// silent are the fields, by resource or for all, that repeat others. A page does not show a change
-// of only these fields.
+// silent lists, by resource or for all resources, the fields that repeat other fields. A page does
+// not show a change of only these fields.
 var silent = map[string][]string{
 	"":                       {".metadata.deletionGracePeriodSeconds", ".metadata.uid", ".status.lastPhaseTransitionTime"},
 	"persistentvolumeclaims": {".status.accessModes"},

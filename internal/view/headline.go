@@ -91,7 +91,8 @@ func (x *reading) ineffective(t part) string {
 	return fmt.Sprintf("The driver answered OK to %s, but the volume %sis still mounted at the %s on %s.", t.method, x.volumeWords(t), undone[t.method], t.node)
 }
 
-// contrast returns the required and the found state after such a call; empty for other events.
+// contrast returns the required and the found state after a call that answered OK without
+// unmounting; empty for other events.
 func (x *reading) contrast(about uint64) (should, found string) {
 	at := x.story.find(about)
 	if at < 0 || !x.story.parts[at].isIneffective() {

@@ -10,7 +10,7 @@ import (
 // object holds the texts at some paths of an object, for the columns. The zero value has none.
 type object struct {
 	names  []string // of the paths; the same for all objects of a resource
-	values []string // empty if there is no value; true and false, and lists in JSON
+	values []string // empty if there is no value; true, false and lists are in JSON
 }
 
 // looked are the paths of interest, by resource.

@@ -37,7 +37,7 @@ func Write(w io.Writer, r Report, chunks []Chunk) error {
 	return write(w, r, chunks, nil, policy("'none'"))
 }
 
-// WriteBoth is Write with a second trace next to the first one.
+// WriteBoth is Write with a second trace next to the first trace.
 func WriteBoth(w io.Writer, r Report, chunks, other []Chunk) error {
 	return write(w, r, chunks, other, policy("'none'"))
 }

@@ -58,7 +58,8 @@ type Finding struct {
 	Spec   string `json:"spec,omitempty"`
 	Where  string `json:"where,omitempty"`
 	Blame  string `json:"blame,omitempty"` // the responsible party
-	// About is the most relevant event, 0 if there is none. Trail are other events that led to it.
+	// About is the most relevant event, 0 if there is none. Trail are other events that led to that
+	// event.
 	About uint64   `json:"about,omitempty"`
 	Trail []uint64 `json:"-"`
 	Chain []Link   `json:"chain,omitempty"`

@@ -16,7 +16,7 @@ import (
 )
 
 // rules determines which rules of the CSI spec the calls of a trace kept. The same sets of rules
-// recur, so a call refers to its set by its position among those of the chunk.
+// recur, so a call refers to its set by its position among the sets of the chunk.
 type rules struct {
 	caps map[string]*contract.Caps // by cluster and driver
 	sets *places[string]
@@ -52,7 +52,7 @@ func (r *rules) of(l *trace.Line) int {
 	return r.sets.at(grouped(kept))
 }
 
-// grouped is the JSON of [[rule, field, …], …].
+// grouped returns the JSON of [[rule, field, …], …].
 func grouped(kept []contract.Kept) string {
 	var rows [][]string
 	at := map[string]int{}

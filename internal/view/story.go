@@ -96,7 +96,7 @@ func (s *story) causeOf(seq uint64) uint64 {
 // longest bounds the events of a chain.
 const longest = 9
 
-// few is the number of events that are too few for an explanation.
+// few is the number of events below which an explanation also gets the events of other evidence.
 const few = 4
 
 // chain returns the shortest explanation of an event. It contains the user's actions, the call that
@@ -153,7 +153,8 @@ func (s *story) culprit(at int) int {
 // near bounds the causes between a failed call and the warning that reports it.
 const near = 8
 
-// reported returns the failed call that a warning reports, the warning itself if none is near.
+// reported returns the failed call that a warning reports, or the warning itself if no failed call
+// is near.
 func (s *story) reported(at int) int {
 	seq := s.parts[at].seq
 	for range near {
@@ -167,7 +168,7 @@ func (s *story) reported(at int) int {
 	return at
 }
 
-// maker returns the call that the given one should have reverted; -1 if there is none.
+// maker returns the call that the given call should have reverted; -1 if there is none.
 func (s *story) maker(undo int) int {
 	u := s.parts[undo]
 	makes, ok := undoes[u.method]

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/view/index"
 )
 
-// sources are the files that the bundle in web/dist depends on, in the order of web/build.mjs.
+// sources returns the files that the bundle in web/dist depends on, in the order of web/build.mjs.
 func sources(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("web/src/*")

@@ -1,5 +1,6 @@
-// Package bearer is gRPC over TCP between the controller manager of CSI-Addons and the sidecars. It
-// uses TLS with unverified certificates, and the token of a service account in each call.
+// Package bearer implements gRPC over TCP between the controller manager of CSI-Addons and the
+// sidecars. It uses TLS with unverified certificates, and the token of a service account in each
+// call.
 package bearer
 
 import (

@@ -23,19 +23,19 @@ import (
 
 // Call is a call between its caller and a driver. Package wire implements it.
 type Call interface {
-	// Method is a name such as "Node/NodeStageVolume".
+	// Method returns a name such as "Node/NodeStageVolume".
 	Method() string
 	Request() proto.Message
-	// Answer is the message that its caller receives.
+	// Answer returns the message that its caller receives.
 	Answer() proto.Message
 	// Process is its caller.
 	Process() *kernel.Process
-	// Deadline is the virtual time, since the start of the run, at which its caller gives up.
+	// Deadline returns the virtual time, since the start of the run, at which its caller gives up.
 	Deadline() time.Duration
 	Machine() machine.Machine
 	// InProcess reports whether the driver is Go code of this process.
 	InProcess() bool
-	// Paths are the paths of the request, as seen by programs on the machine.
+	// Paths returns the paths of the request, as seen by programs on the machine.
 	Paths() []string
 
 	Carrier
@@ -58,7 +58,8 @@ type Carrier interface {
 	Wrap(around func(grpc.ClientConnInterface) grpc.ClientConnInterface)
 	// Struck records that the fault had its effect.
 	Struck(*fault.Fault)
-	// Disturbed records that the fault disturbed the driver, but that the driver itself answers.
+	// Disturbed records that the fault disturbed the driver, but that the answer is the driver's
+	// own.
 	Disturbed(*fault.Fault)
 	// Again begins an additional call of the same method with this request, without any caller.
 	Again(*fault.Fault, proto.Message) Further
@@ -84,17 +85,17 @@ type Further interface {
 	Fail(error)
 	// Answered records the outcome of another call as the outcome of this one.
 	Answered(answer proto.Message, err error, began time.Time)
-	// Outcome is the visible outcome of the call with that error.
+	// Outcome returns the visible outcome of the call with that error.
 	Outcome(error) contract.Outcome
 }
 
 // Programs are the ways to disturb the called program, if the run has started it.
 type Programs interface {
-	// Program is the called program; nil if the run has not started it.
+	// Program returns the called program; nil if the run has not started it.
 	Program() *machine.Process
 	// WatchCalls watches and disturbs the system calls of the program during the call. It is nil if
-	// the run has no such program. If the system does not permit the watching of system calls, the
-	// run ends.
+	// the run has not started the program. If the system does not permit the watching of system
+	// calls, the run ends.
 	WatchCalls(purpose string, i machine.Interference) *machine.CallWatch
 	// RecordCalls records the observed system calls, and returns the number of failed ones.
 	RecordCalls(w *machine.CallWatch, injected string) (failed int)
@@ -115,7 +116,7 @@ type Programs interface {
 
 // Judge compares the driver's answers with the CSI spec.
 type Judge interface {
-	// Outcome is the visible outcome of the call so far.
+	// Outcome returns the visible outcome of the call so far.
 	Outcome(error) contract.Outcome
 	// Creations counts the driver's CreateVolume calls.
 	Creations() outcome.Creations
@@ -125,8 +126,8 @@ type Judge interface {
 	Attaches() bool
 	// AttachesReadOnly reports whether the driver declares that it also attaches volumes read-only.
 	AttachesReadOnly() bool
-	// AwaitSettled repeats a call about a volume until its answer is settled, or until the time for
-	// that is over.
+	// AwaitSettled repeats a call about a volume until its answer is settled, or until its time
+	// limit.
 	AwaitSettled(volume string, call func() error, settled func(error) bool) error
 	// OtherVolume returns the id of another volume of the driver; empty if there is none.
 	OtherVolume(id string) string
@@ -140,7 +141,7 @@ type Judge interface {
 	Seen(breaches []verdict.Verdict, rule string) []verdict.Verdict
 }
 
-// lateness is the time after its caller's deadline at which a late answer arrives.
+// lateness is the time between a caller's deadline and the arrival of a late answer.
 const lateness = time.Second
 
 var (
@@ -168,7 +169,7 @@ func Text(answer proto.Message) string {
 	return compact.String()
 }
 
-// Blank is an empty message of the same type.
+// Blank returns an empty message of the same type.
 func Blank(m proto.Message) proto.Message { return m.ProtoReflect().New().Interface() }
 
 // IsPrompt reports whether a call never blocks, so that it needs no separate process.

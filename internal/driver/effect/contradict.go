@@ -16,7 +16,7 @@ type contradictFields struct {
 	Contradict bool `json:"contradict,omitempty" doc:"Right after its OK the driver gets a call that it must reject. Such a call attaches a single-node volume to a second node; creates a volume of the same name that is larger, smaller or without its source; takes a snapshot of the same name from another volume; or publishes a single-writer volume at a second path. For CreateVolume, CreateSnapshot, ControllerPublishVolume and NodePublishVolume."`
 }
 
-// contradict sends the driver, after an OK answer, a call that is incompatible with the first one.
+// contradict sends the driver, after an OK answer, a call that is incompatible with the first call.
 // The driver must reject it.
 var contradict = &Effect{
 	Name:  fault.Contradict,
@@ -33,7 +33,7 @@ var contradict = &Effect{
 	Do:      doContradict,
 }
 
-// contradiction is a request that is incompatible with another one, and its meaning in words.
+// contradiction is a request that is incompatible with another request, and its meaning in words.
 type contradiction struct {
 	request proto.Message
 	words   string
@@ -68,8 +68,8 @@ func doContradict(c Call, f *fault.Fault) error {
 	return nil
 }
 
-// isAnother reports whether the driver has taken another snapshot, and deletes it. In some drivers
-// the id of a snapshot contains that of its volume.
+// isAnother reports whether the driver has taken another snapshot, and deletes that snapshot. In
+// some drivers the id of a snapshot contains the id of its volume.
 func isAnother(c Call, f *fault.Fault, again Further) bool {
 	first, ok := c.Answer().(*csi.CreateSnapshotResponse)
 	if !ok {
@@ -121,8 +121,9 @@ func contradictionsOf(c Call) []contradiction {
 	return nil
 }
 
-// otherVolumes are requests for volumes with the same name that differ from one with that size. CSI
-// "CreateVolume": a volume that is incompatible with capacity_range or volume_content_source.
+// otherVolumes returns requests with the name of a created volume that are incompatible with that
+// volume. CSI "CreateVolume": a volume that is incompatible with capacity_range or
+// volume_content_source.
 func otherVolumes(r *csi.CreateVolumeRequest, made int64) (all []contradiction) {
 	sized := func(capacity *csi.CapacityRange, remark bool, asked string) {
 		other := proto.CloneOf(r)

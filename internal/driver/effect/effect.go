@@ -22,8 +22,9 @@ type Effect struct {
 	Field string
 	// Given reports whether the fields of a step select the effect.
 	Given func(*Fields) bool
-	// Check reports mistakes in its fields of a step, even if they do not select it. The step's
-	// calls are given by a method or a pattern of methods. Default: there are none.
+	// Check reports mistakes in the effect's fields of a step, even if they do not select the
+	// effect. The step's calls are given by a method or a pattern of methods. Default: there are
+	// none.
 	Check func(f *Fields, call string, c Checker)
 	// Read sets a fault by the fields of a step that selects it. Default: there are no further
 	// fields.
@@ -31,7 +32,7 @@ type Effect struct {
 	// Affects reports whether the effect can affect calls of a method, such as "NodeStageVolume".
 	// Default: it can affect all.
 	Affects func(method string) bool
-	// InSearches returns its faults of a kind in a search. Default: none.
+	// InSearches returns the effect's faults of a kind that a search may inject. Default: none.
 	InSearches func(fault.Kind, Called) []fault.Fault
 	// Never returns the reason why a fault is impossible on a real cluster, empty if it is
 	// possible. Default: it always is.
@@ -81,14 +82,14 @@ func Never(f *fault.Fault) string {
 	return ""
 }
 
-// unseen is the reason for effects that depend on the system calls of the driver.
+// unseen returns the reason for effects that depend on the system calls of the driver.
 func unseen(*fault.Fault) string { return "the proxy does not see the driver's system calls" }
 
-// always is Disturbs of an effect that may have caused any answer.
+// always implements Disturbs for effects that may have caused any answer.
 func always(codes.Code) bool { return true }
 
-// butAborted is Disturbs of an effect that may have caused any answer, except the answer that the
-// driver is busy.
+// butAborted implements Disturbs for effects that may have caused any answer, except the answer
+// that the driver is busy.
 func butAborted(code codes.Code) bool { return code != codes.Aborted }
 
 // words returns the same description for all faults of an effect.

@@ -31,7 +31,7 @@ func TestEveryEffectHasANameInPackageFaultAndViceVersa(t *testing.T) {
 	assert.Equal(t, fault.Answer, effect.Of("").Name, "a fault without an effect answers with its code")
 }
 
-// declared are the values of the constants of type fault.Effect.
+// declared returns the values of the constants of type fault.Effect.
 func declared(t *testing.T) (names []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../../drivers/fault/fault.go", nil, 0)
 	require.NoError(t, err)

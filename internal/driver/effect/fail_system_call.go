@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// failSystemCallFields are the fields of faults that make system calls fail. Faults of requests
-// have some of them, too.
+// failSystemCallFields are the fields of faults that make system calls fail. Faults of HTTP
+// requests share some of these fields.
 type failSystemCallFields struct {
 	Syscall string `json:"syscall,omitempty" example:"umount2" doc:"With fails: the system calls of the driver program and of its child processes that fail during the call. They are mount, umount2, rename, link, symlink, unlink, mkdir, rmdir, mknod, open (to make, empty or write to a file or block device), truncate, fallocate, pwrite, copy_file_range, fsync, ioctl (of loop devices). Each name stands for all forms: renameat2 is rename, fdatasync is fsync."`
 	Nth     uint   `json:"nth,omitempty" doc:"With syscall or request: the number of the one in each call that fails, counted from 1; default all."`
@@ -49,7 +49,7 @@ func doFailSystemCall(c Call, f *fault.Fault) error {
 	return c.Pass(c.Answer())
 }
 
-// pointOf is the system call of a fault, in the form that machines use.
+// pointOf returns the system call of a fault, in the form that machines use.
 func pointOf(f *fault.Fault) machine.Point {
 	return machine.Point{Name: f.System.Name, Path: f.System.Path, Nth: f.System.Nth}
 }

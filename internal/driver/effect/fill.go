@@ -86,8 +86,8 @@ func measure(c Call, f *fault.Fault) *csi.NodeGetVolumeStatsResponse {
 	return again.Answer().(*csi.NodeGetVolumeStatsResponse)
 }
 
-// incompressible returns a number of bytes, always the same ones, that no file system can store in
-// fewer.
+// incompressible returns a number of bytes that no file system can compress; they are always the
+// same ones.
 func incompressible(n int) []byte {
 	block, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {

@@ -32,7 +32,7 @@ var holdAnswer = &Effect{
 	Do: doHoldAnswer,
 }
 
-// delayAnswer is the same for some time.
+// delayAnswer is like holdAnswer, but only for some time.
 var delayAnswer = &Effect{
 	Name:    fault.HoldAnswer,
 	Field:   "delayAnswer",

@@ -30,7 +30,7 @@ var holdRequest = &Effect{
 	Do:      doHoldRequest,
 }
 
-// delayRequest is the same for some time.
+// delayRequest is like holdRequest, but only for some time.
 var delayRequest = &Effect{
 	Name:    fault.HoldRequest,
 	Field:   "delayRequest",

@@ -8,7 +8,7 @@ import (
 )
 
 // lateEffect makes the driver receive the call and act only after its caller has given up. In a
-// scenario this is a delayRequest longer than the caller's deadline.
+// scenario, a delayRequest longer than the caller's deadline has the same result.
 var lateEffect = &Effect{
 	Name:       fault.LateEffect,
 	InSearches: searchedAs(fault.Belated, fault.Fault{Name: fault.Belatedly, Effect: fault.LateEffect}),

@@ -91,7 +91,7 @@ type Checker interface {
 	Pattern(field, pattern string)
 	// Victim reports a name that is neither a known program nor a controller.
 	Victim(field, name string, known []string)
-	// Release reports a name that is no release of the driver.
+	// Release reports a name that is not a release of the driver.
 	Release(field, name string)
 	// HasPrograms reports whether csisim starts a driver of the scenario as a program.
 	HasPrograms() bool

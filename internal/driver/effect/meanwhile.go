@@ -25,7 +25,7 @@ var meanwhile = &Effect{
 	},
 }
 
-// ofUsers are the actions at any call.
+// ofUsers lists the actions of users and administrators that may happen at any call.
 var ofUsers = []fault.Action{
 	fault.PodsAgain, fault.PodsByForce, fault.ClaimsAgain, fault.AllAgain, fault.Scales, fault.Edits, fault.Detaches,
 }

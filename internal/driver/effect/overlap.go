@@ -19,7 +19,8 @@ type overlapFields struct {
 }
 
 // overlap makes the driver receive the call twice at once, as if its caller had restarted while the
-// driver worked. The caller receives the answer to one call, regardless of the other one's outcome.
+// driver worked. The caller receives the answer to one call, regardless of the outcome of the other
+// call.
 var overlap = &Effect{
 	Name:       fault.Overlap,
 	Field:      "overlap",

@@ -42,7 +42,7 @@ func doRepeat(c Call, f *fault.Fault) error {
 	}
 	second := again.Outcome(err)
 	if made.Several() || c.Creations() != made {
-		first.Volumes, second.Volumes = nil, nil // other volumes were created meanwhile, too
+		first.Volumes, second.Volumes = nil, nil // other volumes were also created meanwhile
 	}
 	c.Note(c.Seen(contract.CheckRepeat(c.Method(), first, second), "made again, it has the same answer and changes nothing"))
 	c.Note(c.CheckLists())
@@ -51,7 +51,7 @@ func doRepeat(c Call, f *fault.Fault) error {
 	return nil
 }
 
-// detachDeleted detaches a deleted volume from a node. Kubernetes makes such a call if the storage
+// detachDeleted detaches a deleted volume from a node. Kubernetes makes this call if the storage
 // system lost a volume that has a VolumeAttachment, and repeats it until it succeeds.
 func detachDeleted(c Call, f *fault.Fault) {
 	deleted, ok := c.Request().(*csi.DeleteVolumeRequest)

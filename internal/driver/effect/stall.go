@@ -51,7 +51,7 @@ func doStall(c Call, p *kernel.Process, f *fault.Fault, into proto.Message) erro
 	check := mountsOnce(c)
 	err := c.Deliver(p, into)
 	if hold != nil && !errors.Is(err, ErrHeld) {
-		hold.Release() // the call has ended without such a change: other calls do not stall
+		hold.Release() // the call has ended without such a change: the driver does not stop
 	}
 	p.Sleep(c.Deadline() - p.Elapsed() + stallTime)
 	if errors.Is(err, ErrHeld) {

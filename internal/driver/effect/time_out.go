@@ -114,7 +114,8 @@ func withDeadline(patience time.Duration) func(grpc.ClientConnInterface) grpc.Cl
 	return func(client grpc.ClientConnInterface) grpc.ClientConnInterface { return shortDeadline{client, patience} }
 }
 
-// shortDeadline is a client with calls that end in the server at a deadline, but not here.
+// shortDeadline is a client that sends its calls with a deadline, which ends them in the server but
+// not here.
 type shortDeadline struct {
 	grpc.ClientConnInterface
 	patience time.Duration

@@ -159,7 +159,7 @@ func TestAnUnhealthyDriverIsRestarted(t *testing.T) {
 }
 
 // C-LIVE-1: livenessprobe connects without a time limit and serves nothing until then, so the probe
-// fails, too.
+// also fails.
 func TestAMissingDriverFailsTheProbe(t *testing.T) {
 	p := newPod(t, livenessprobe.Options{FailureThreshold: 3})
 	p.at(35 * time.Second)

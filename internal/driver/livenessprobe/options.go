@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
-// Name is the program's, also as the caller of Probe.
+// Name is the name of the program and of the caller of Probe.
 const Name = "livenessprobe"
 
 // Options are the sidecar's flags, and the livenessProbe of the driver's container. The defaults of

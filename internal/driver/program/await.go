@@ -80,7 +80,7 @@ func (p *Program) poll(ctx, caller context.Context, client grpc.ClientConnInterf
 }
 
 // showsMore reports whether the error of an earlier call has more information than the error of the
-// last, interrupted one. It has if a program answered, though not like a driver.
+// last, interrupted one. It has more if a program answered, though not as a driver does.
 func showsMore(problem error) bool {
 	return errors.Is(problem, ErrNotReady) || errors.Is(problem, ErrNotCSI)
 }

@@ -84,8 +84,8 @@ const (
 	usageBytes = 64 << 10
 )
 
-// tail is the last lines of a log. If a program rejects its flags, it returns only the lines about
-// that, without the list of all flags that such programs print before or after them.
+// tail returns the last lines of a log. If a program rejects its flags, it returns only the lines
+// about that, without the list of all flags that such programs print before or after them.
 func tail(file string) []string {
 	if said := complaints(lastLines(file, usageBytes)); len(said) > 0 {
 		return said
@@ -114,8 +114,8 @@ var (
 	rejection = lazyregexp.New(`(?i)provided but not defined|flag needs an argument|unknown (short|long)? ?(flag|option|argument)|unknown shorthand|unrecogni[sz]ed (argument|option)|no such option|invalid (value|argument|option)|unexpected argument|required (flag|option|argument)|(argument|option|flag)s? (is|are) required`)
 )
 
-// lastLines are the lines within so many bytes from the end of a log. A log that cannot
-// be read has none.
+// lastLines returns the lines within so many bytes from the end of a log. For a log that cannot be
+// read, it returns none.
 func lastLines(file string, bytes int64) []string {
 	f, err := os.Open(file)
 	if err != nil {

@@ -64,7 +64,7 @@ func beDriver(mode, socket string) {
 			}
 		}
 	case "silent":
-		select {} // accepts by the backlog, says nothing
+		select {} // accepts connections by the backlog, and never answers
 	}
 	server := grpc.NewServer()
 	if mode != "not csi" {
@@ -105,7 +105,7 @@ func (d tiny) GetPluginInfo(context.Context, *csi.GetPluginInfoRequest) (*csi.Ge
 	return &csi.GetPluginInfoResponse{Name: driverName}, nil
 }
 
-// newDisk is a node on disk with a path short enough for sockets.
+// newDisk returns a node on disk with a path short enough for sockets.
 func newDisk(t *testing.T) *machine.Disk {
 	dir, err := os.MkdirTemp("", "prg")
 	require.NoError(t, err)

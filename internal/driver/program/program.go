@@ -34,7 +34,7 @@ type Program struct {
 }
 
 // Start starts the program and returns when the driver answers or ctx ends. The error is a
-// *StartError; nothing runs then.
+// *StartError, and then no program runs.
 func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
 	if s.NodeID == "" {
 		s.NodeID = s.NodeName
@@ -43,7 +43,7 @@ func Start(ctx context.Context, m machine.Machine, s Spec) (*Program, error) {
 		s.StartTimeout = defaultStartTimeout
 	}
 	s.Memory = cmp.Or(s.Memory, defaultMemory)
-	p := &Program{machine: m, spec: s, lostPower: true} // before an earlier run may have ended
+	p := &Program{machine: m, spec: s, lostPower: true} // an earlier run may have ended before
 	if err := p.spec.makeDirs(); err != nil {
 		return nil, p.failed(machine.Command{}, nil, err)
 	}
@@ -66,19 +66,19 @@ func (p *Program) Running() bool {
 // Is reports whether a process is the latest instance.
 func (p *Program) Is(process *machine.Process) bool { return p.process == process }
 
-// Process is the latest instance.
+// Process returns the latest instance.
 func (p *Program) Process() *machine.Process { return p.process }
 
 // Done is closed when the latest instance has ended.
 func (p *Program) Done() <-chan struct{} { return p.process.Done() }
 
-// PID is the process id of the latest instance on the host.
+// PID returns the process id of the latest instance on the host.
 func (p *Program) PID() int { return p.process.PID() }
 
 // Exit describes the end of the latest instance, such as "signal: killed"; empty while it runs.
 func (p *Program) Exit() string { return p.process.Exit() }
 
-// Log is the host file with the output of the latest instance.
+// Log returns the host file with the output of the latest instance.
 func (p *Program) Log() string { return p.process.Stdout }
 
 // Lookups lists all instances' lookups of files that were lost with the containers of earlier

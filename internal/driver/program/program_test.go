@@ -183,7 +183,8 @@ func TestTheErrorsOfAProgramThatDoesNotServe(t *testing.T) {
 }
 
 // frozen is a computer that is suspended with all of its programs. The suspension begins at the
-// first check of its files, and lasts until the driver has started to serve and its time is over.
+// first check of its files, and lasts until the driver has started to serve and the driver's time
+// is over.
 type frozen struct {
 	machine.Machine
 	thaw func()

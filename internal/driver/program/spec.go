@@ -46,8 +46,8 @@ type Spec struct {
 	// same base name as Socket. Default: the path in its flags, or a path in /csi.
 	ServesAt string
 	// StateDir is a directory of the host that all instances of the driver share. It outlives them.
-	// NodeStateDir is the same for one node, on the node's disk. A power-off loses unsynced writes
-	// there. Both are made if missing.
+	// NodeStateDir is a directory on the disk of one node, for the instances on that node. A
+	// power-off loses unsynced writes there. Both are made if missing.
 	StateDir, NodeStateDir string
 	// NodePaths lists directories of the node that the driver's container mounts: they outlive the
 	// container. A restart discards files that the program creates elsewhere.
@@ -169,13 +169,13 @@ func (s *Spec) makeDirs() error {
 	return nil
 }
 
-// logFile is the log file of the n-th instance.
+// logFile returns the log file of the n-th instance.
 func (s Spec) logFile(n int) string {
 	name := fmt.Sprintf("%s-%s-%d.log", cmp.Or(s.Driver, "driver"), s.NodeName, n)
 	return filepath.Join(s.LogDir, strings.ReplaceAll(name, "/", "_"))
 }
 
-// socketDir is the directory of the driver's socket on the node.
+// socketDir returns the directory of the driver's socket on the node.
 func (s Spec) socketDir() string { return path.Dir(path.Clean(s.Socket)) }
 
 // Asks reports whether templates of commands or of the environment refer to a field, given by a

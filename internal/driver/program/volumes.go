@@ -41,7 +41,7 @@ func (p *Program) ReplacePod() { p.newPod = true }
 // LosePower makes the next instance find its emptyDirs in memory empty.
 func (p *Program) LosePower() { p.lostPower = true }
 
-// emptyDir is the directory of the host that an emptyDir shows.
+// emptyDir returns the directory of the host that an emptyDir shows.
 func (p *Program) emptyDir(v Volume) string {
 	return filepath.Join(p.spec.EmptyDirs, v.EmptyDir)
 }
@@ -59,8 +59,8 @@ func (p *Program) clearEmptyDirs() error {
 	return nil
 }
 
-// container is the container of the next instance, and its volumes, in addition to the kubelet's
-// directory or in place of it.
+// container returns the container of the next instance, and its volumes, in addition to the
+// kubelet's directory or in place of it.
 func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.Volume, error) {
 	c := &machine.Container{Keeps: slices.Clone(p.spec.NodePaths), Before: p.last}
 	var volumes []machine.Volume
@@ -100,7 +100,7 @@ func (p *Program) container(ownKubeletDir bool) (*machine.Container, []machine.V
 // seesPartOfKubeletDir reports whether the container mounts only parts of the kubelet's directory,
 // each with its own propagation, or mounts the directory at another path, for instance because only
 // the node has the symlink. A container that mounts nothing at a usual place of the directory
-// counts as mounting all of it.
+// counts as mounting the whole directory.
 func (p *Program) seesPartOfKubeletDir() bool {
 	l, part := p.machine.Layout(), false
 	for _, v := range p.spec.Volumes {

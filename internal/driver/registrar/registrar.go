@@ -55,7 +55,7 @@ type Registrar struct {
 	refusal    string
 }
 
-// Directory is the directory in which the kubelet of a machine looks for registration sockets.
+// Directory returns the directory in which the kubelet of a machine looks for registration sockets.
 // K-PATH-2
 func Directory(m machine.Machine) string { return m.Layout().KubeletDir() + "/plugins_registry" }
 
@@ -111,8 +111,8 @@ func (r *Registrar) Registered() bool { return r.registered }
 // the driver or has not decided yet.
 func (r *Registrar) Refusal() string { return r.refusal }
 
-// Socket is the registration socket, as a path on the node; empty until the driver has returned its
-// name.
+// Socket returns the registration socket, as a path on the node; empty until the driver has
+// returned its name.
 func (r *Registrar) Socket() string {
 	if r.driver == "" {
 		return ""

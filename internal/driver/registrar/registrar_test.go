@@ -73,7 +73,7 @@ func (w *world) quiet() {
 
 func (w *world) until(at time.Duration) { w.Kernel.Run(kernel.Until{At: at}) }
 
-// kubelet is a client of the registration socket.
+// kubelet returns a client of the registration socket.
 func (w *world) kubelet() registration.RegistrationClient {
 	client, _, err := w.machine.DialSocket(socket)
 	require.NoError(w.t, err)

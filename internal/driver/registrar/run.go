@@ -67,8 +67,8 @@ func (r *Registrar) askName(p *kernel.Process) (string, error) {
 }
 
 // A program creates its socket shortly before it listens there, so a refused connection is also
-// retried without an event. Since the driver may never start, the retries are housekeeping, and
-// soon rare.
+// retried without an event. Since the driver may never start, the retries are housekeeping and soon
+// become rare.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute

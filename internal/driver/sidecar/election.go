@@ -26,7 +26,7 @@ type Lock struct {
 	Identity string
 }
 
-// Lead returns when the sidecar leads; without leader election this is immediate. C-LIB-2
+// Lead returns when the sidecar leads; without leader election it returns immediately. C-LIB-2
 func (l *Life) Lead(p *kernel.Process, lock string) {
 	if l.program.flags.Elects() {
 		l.elect(p, Lock{Namespace: Namespace, Name: Sanitized(lock)}, lock)
@@ -68,7 +68,7 @@ func (e *Election) await(p *kernel.Process, until time.Duration) {
 	}
 }
 
-// abdicate is the end of a life that may have led.
+// abdicate ends the leadership of a life that has ended, if that life led.
 func (l *Life) abdicate() {
 	e := l.election
 	if e == nil || e.leader != l {
@@ -80,7 +80,7 @@ func (l *Life) abdicate() {
 	}
 }
 
-// renew renews the lease while that succeeds within the deadline, then the sidecar exits. C-LIB-4
+// renew renews the lease. When no renewal succeeds within the deadline, the sidecar exits. C-LIB-4
 func (c *candidate) renew(p *kernel.Process) {
 	for c.renewed(p) {
 		p.Idle(c.flags.RetryPeriod)

@@ -107,7 +107,7 @@ func TestARestartedLeaderLeadsOn(t *testing.T) {
 	assert.EqualValues(t, 0, *r.lease().LeaseTransitions)
 }
 
-// C-LIB-4: a leader that cannot renew its lease within 10 s exits; the other one waits for the
+// C-LIB-4: a leader that cannot renew its lease within 10 s exits; the other replica waits for the
 // lease to expire.
 func TestALeaderThatCannotRenewItsLeaseExits(t *testing.T) {
 	t.Run("its requests take too long", func(t *testing.T) {

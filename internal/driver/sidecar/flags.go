@@ -44,7 +44,7 @@ type Flags struct {
 	Election *Election `json:"-"`
 }
 
-// Beside are the flags of a program that runs beside a plugin.
+// Beside returns the flags of a program that runs beside a plugin.
 func (f Flags) Beside(at Target) Flags {
 	f.Replica, f.Pod, f.Election = at.Replica, at.Pod, at.Election
 	return f

@@ -68,7 +68,7 @@ func (c *candidate) try(p *kernel.Process) bool {
 }
 
 // leads reports whether the sidecar held the lease at the last observation. A lease from an earlier
-// start of its container counts, too.
+// start of its container also counts.
 func (c *candidate) leads() bool { return ptr.Deref(c.observed.HolderIdentity, "") == c.identity }
 
 func (c *candidate) valid(p *kernel.Process) bool {

@@ -110,7 +110,7 @@ func (p *pod) at(when time.Duration) {
 	require.NoError(p.t, p.kernel.Err())
 }
 
-// calls are the calls to the driver, with the seconds at which they were made.
+// calls returns the calls to the driver, with the seconds at which they were made.
 func (p *pod) calls() (all []string) {
 	for _, e := range p.world.Trace.Events() {
 		if e.Kind == trace.Call {

@@ -28,7 +28,7 @@ func (r *Rate) UnmarshalStrict(n *strict.Node) {
 	*r = Rate(number)
 }
 
-// JSONSchema is a number.
+// JSONSchema returns the schema of a number.
 func (Rate) JSONSchema() map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"type": "number", "minimum": 0},

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/driver/sidecar"
 )
 
-// The last release before a change, the first one with it, and the newest one.
+// The last release before a change, the first release with the change, and the newest release.
 func TestAReleaseHasTheChangesUpToIt(t *testing.T) {
 	for _, try := range []struct {
 		release sidecar.Release

@@ -12,11 +12,11 @@ import (
 // Sidecar describes a program that runs beside a driver's controller plugin. The flags of each such
 // program implement it.
 type Sidecar interface {
-	// Name is the program's name in records and faults.
+	// Name returns the program's name in records and faults.
 	Name() string
 	// RunsBeside reports whether the program runs beside a driver with these properties.
 	RunsBeside(Promises) bool
-	// Lock is the name of the program's Lease for a driver, before it is sanitized. C-LIB-5
+	// Lock returns the name of the program's Lease for a driver, before it is sanitized. C-LIB-5
 	Lock(driver string) string
 	// Start starts the program.
 	Start(*component.World, *wire.Wire, Target) *Program

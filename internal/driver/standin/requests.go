@@ -43,7 +43,7 @@ type Interference struct {
 	Pattern string
 	// Nth selects the n-th of them, counted from 1; 0 selects each.
 	Nth int
-	// Times bounds the number of requests that fail; 0 is no limit.
+	// Times bounds the number of requests that fail; 0 means no limit.
 	Times int
 	// Status is the HTTP status of their answers; 0 for none.
 	Status int

@@ -19,7 +19,7 @@ type StandIn interface {
 	Start(dir string) error
 	// Furnish prepares a machine, before its first program. Its mounts outlast a power-off.
 	Furnish(Node) error
-	// Operations are the operations that can be made to fail.
+	// Operations returns the operations that can be made to fail.
 	Operations() []string
 	// Fail makes an operation fail.
 	Fail(Failure) error

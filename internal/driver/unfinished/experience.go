@@ -19,7 +19,7 @@ type Experience struct {
 
 type kindOfWork struct {
 	longest time.Duration // of the work that was finished
-	inVain  bool          // some was waited for until the limit
+	inVain  bool          // csisim waited for some of it until the limit
 }
 
 // fraction is the part of the limit that work of a kind gets after an unsuccessful wait.

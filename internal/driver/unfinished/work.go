@@ -33,7 +33,7 @@ type piece struct {
 	waited            bool
 }
 
-// experienced is the key of the work in an Experience, which may cover several drivers.
+// experienced returns the key of the work in an Experience, which may cover several drivers.
 func (p *piece) experienced() string { return p.driver + " " + p.kind }
 
 // New returns an empty Work. limit bounds the wall time for a piece of work; 0 or less means no
@@ -101,8 +101,8 @@ func (w *Work) piece(key string) *piece {
 	return nil
 }
 
-// Hold blocks while the virtual clock would be ahead of the real one at the time to which it moves,
-// or while programs work. It is kernel.Options.Hold.
+// Hold blocks while the time to which the virtual clock moves is ahead of the real clock, or while
+// programs work. It is kernel.Options.Hold.
 func (w *Work) Hold(to time.Duration, wake <-chan struct{}) bool {
 	if w.programs.mayWork(w.now()) && w.awaitPrograms(wake) {
 		return true
@@ -116,7 +116,7 @@ func (w *Work) Hold(to time.Duration, wake <-chan struct{}) bool {
 	return true
 }
 
-// Await waits for some wall time until work of a kind is done that needs no virtual event.
+// Await waits for some wall time until work of a kind that needs no virtual event is done.
 func (w *Work) Await(ctx context.Context, kind string, done func() bool) {
 	began, pause := time.Now(), firstAwaited
 	for ctx.Err() == nil && time.Since(began) < w.experience.limit(kind, w.limit) {

@@ -7,7 +7,7 @@ import "google.golang.org/protobuf/proto"
 type question struct{ driver, method string }
 
 // kept returns the answer to a call for its record. It returns the first of several equal answers
-// in a row, so that they share memory. A run that explores is short and does not compare them.
+// in a row, so that they share memory. A run of a search is short, so it does not compare them.
 func (w *Wire) kept(c *call) proto.Message {
 	if w.World.Kernel.Explores() {
 		return c.answer

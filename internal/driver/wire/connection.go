@@ -59,7 +59,7 @@ func isClosing(err error) bool {
 	return status.Code(err) == codes.Canceled && status.Convert(err).Message() == "grpc: the client connection is closing"
 }
 
-// forget drops a connection that is no good any more.
+// forget drops a connection that is no longer usable.
 func (w *Wire) forget(s Site, err error) {
 	if code := status.Code(err); code != codes.Unavailable && code != codes.Canceled {
 		return
@@ -78,7 +78,7 @@ func (w *Wire) Forget(m machine.Machine, socket string) {
 	}
 }
 
-// onMachine is the request with its paths in the view of a program on that machine.
+// onMachine returns the request with its paths in the view of a program on that machine.
 func (c *call) onMachine(request proto.Message) proto.Message {
 	if InProcess(c.site.Machine) {
 		return request

@@ -17,10 +17,10 @@ import (
 // A call offers to the effects of faults the means to disturb it.
 var _ effect.Call = &call{}
 
-// Paths are the paths of the request, in the view of programs on the machine.
+// Paths returns the paths of the request, in the view of programs on the machine.
 func (c *call) Paths() []string { return contract.PathsOf(c.onMachine(c.request)) }
 
-// Program is the called program; nil if it is not one of the run's programs.
+// Program returns the called program; nil if it is not one of the run's programs.
 func (c *call) Program() *machine.Process {
 	if c.wire.ProgramAt == nil {
 		return nil
@@ -66,7 +66,7 @@ func (c *call) Make() error {
 	return err
 }
 
-// Unanswered reports whether an outcome is no answer of the driver.
+// Unanswered reports whether an outcome is not an answer of the driver.
 func (c *call) Unanswered(err error) bool { return err == effect.ErrDeadline || NobodyListens(err) }
 
 // Fail records the error of a call that was not made.

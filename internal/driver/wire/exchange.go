@@ -51,7 +51,7 @@ func Exchange(p *kernel.Process, m machine.Machine, client grpc.ClientConnInterf
 	return nil
 }
 
-// NobodyListens distinguishes a call that found no server at its socket from one that failed.
+// NobodyListens distinguishes a call that found no server at its socket from a call that failed.
 func NobodyListens(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && s.Code() == codes.Unavailable && strings.HasPrefix(s.Message(), "connection error")

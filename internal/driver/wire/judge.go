@@ -18,37 +18,37 @@ import (
 // A call is judged by its outcome.
 var _ outcome.Call = &call{}
 
-// Caller is the name of the component that calls.
+// Caller returns the name of the component that calls.
 func (c *call) Caller() string { return c.site.Caller }
 
-// Driver is the name of the called driver.
+// Driver returns the name of the called driver.
 func (c *call) Driver() string { return c.site.Driver }
 
-// Node is the node of the called plugin; empty for controller plugins.
+// Node returns the node of the called plugin; empty for controller plugins.
 func (c *call) Node() string { return c.site.Node }
 
-// FullMethod is the name in gRPC.
+// FullMethod returns the name in gRPC.
 func (c *call) FullMethod() string { return c.fullMethod }
 
-// Event is the record of the call.
+// Event returns the record of the call.
 func (c *call) Event() *trace.Event { return c.event }
 
-// Method is a name such as "Node/NodeStageVolume".
+// Method returns a name such as "Node/NodeStageVolume".
 func (c *call) Method() string { return c.method }
 
-// Request is the message of the caller.
+// Request returns the message of the caller.
 func (c *call) Request() proto.Message { return c.request }
 
-// Answer is the message for the caller.
+// Answer returns the message for the caller.
 func (c *call) Answer() proto.Message { return c.answer }
 
-// Process is the caller.
+// Process returns the caller.
 func (c *call) Process() *kernel.Process { return c.process }
 
-// Deadline is the virtual time at which the caller gives up.
+// Deadline returns the virtual time at which the caller gives up.
 func (c *call) Deadline() time.Duration { return c.site.Deadline }
 
-// Machine is the machine of the called socket.
+// Machine returns the machine of the called socket.
 func (c *call) Machine() machine.Machine { return c.site.Machine }
 
 // InProcess reports whether the driver is Go code of this process.
@@ -60,14 +60,14 @@ func (c *call) MadeByFault() bool { return c.event.Injected != "" && !c.ownAnswe
 // GivenUp reports whether the caller no longer waits.
 func (c *call) GivenUp() bool { return c.err == effect.ErrDeadline || c.err == effect.ErrCallerExited }
 
-// Client is a client for requests of csisim itself.
+// Client returns a client for requests of csisim itself.
 func (c *call) Client() csi.ControllerClient {
 	site := c.site
 	site.Caller = outcome.Itself
 	return csi.NewControllerClient(c.wire.Conn(c.process, site))
 }
 
-// Outcome is the visible outcome of the call so far.
+// Outcome returns the visible outcome of the call so far.
 func (c *call) Outcome(err error) contract.Outcome { return c.wire.Judge.Outcome(c, err) }
 
 // Creations counts the CreateVolume calls of the driver.

@@ -12,7 +12,7 @@ import (
 // Latency is the time that a service behind the driver takes for a call.
 type Latency struct {
 	Mean time.Duration
-	// Spread is the largest deviation from the mean, as a share of it from 0 to 1.
+	// Spread is the largest deviation from the mean, as a share of the mean from 0 to 1.
 	Spread float64
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// recordLost records once the answer of a driver that has created an object if its caller did not
+// recordLost records, once, the answer of a driver that has created an object if the caller did not
 // receive the answer. The object may have to be deleted nevertheless.
 func (c *call) recordLost() {
 	if c.heard == nil || c.event.Response != nil {

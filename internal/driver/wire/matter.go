@@ -29,7 +29,7 @@ func (c *call) matter() kernel.Matter {
 	return kernel.Matter{}
 }
 
-// thingsOf are the names and ids of the volumes and snapshots in a request.
+// thingsOf returns the names and ids of the volumes and snapshots in a request.
 func thingsOf(request proto.Message) (things []string) {
 	add := func(some ...string) {
 		for _, thing := range some {

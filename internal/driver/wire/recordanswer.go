@@ -26,7 +26,7 @@ func (c *call) recordAnswer(answer proto.Message, err error) {
 	k.RecordAnswer(from, inWords(answer, err))
 }
 
-// inWords returns an answer or an error as text, the same for equal ones.
+// inWords returns an answer or an error as text; equal answers have equal texts.
 func inWords(answer proto.Message, err error) string {
 	if err != nil {
 		return err.Error()

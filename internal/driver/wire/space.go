@@ -25,8 +25,8 @@ func (c *call) drawn() *fault.Fault {
 	return c.wire.Chance.AtCall(c.faultSite(), program != nil && program.IsWatched(), c.label())
 }
 
-// label names the call among the calls of a run, without their number: the method, the volume, the
-// node and the driver.
+// label identifies the call among the calls of a run by the method, the volume, the node and the
+// driver, without a number.
 func (c *call) label() string {
 	words := []string{path.Base(c.method)}
 	if volume := contract.VolumeOf(c.request); volume != "" {

@@ -27,10 +27,10 @@ func (w watched) Invoke(ctx context.Context, method string, request, answer any,
 	return w.ClientConnInterface.Invoke(ctx, method, request, answer, opts...)
 }
 
-// WatchCalls watches the system calls that the called program makes in this call. The program gets
-// no other call of the cluster meanwhile, because its system calls could then not be assigned to
-// one of them. The watch is nil if no program of the run is called. If the program's system calls
-// are not shown, the run ends.
+// WatchCalls watches the system calls that the called program makes in this call. Meanwhile the
+// program gets no other call of the cluster, because its system calls could not be assigned to one
+// of several calls. The watch is nil if no program of the run is called. If the program's system
+// calls are not shown, the run ends.
 func (c *call) WatchCalls(purpose string, i machine.Interference) *machine.CallWatch {
 	program := c.Program()
 	if program == nil {
@@ -72,7 +72,7 @@ var (
 	uid       = lazyregexp.New(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 )
 
-// named is a path in its recorded form: the random number of a temporary file becomes *.
+// named returns a path in its recorded form: the random number of a temporary file becomes *.
 func named(name string) string {
 	if uid().MatchString(path.Base(name)) {
 		return name

@@ -52,13 +52,13 @@ func (c *call) noteCallWork(err error) {
 	}
 }
 
-// callKey is the key of the work that a call announces.
+// callKey returns the key of the work that a call announces.
 func callKey(call *trace.Event) string {
 	return strings.Join([]string{"call", call.Driver, call.Node, contract.VolumeOf(call.Request)}, " ")
 }
 
 // MayWork reports whether the driver may still be working on the volume of a call, and still gets
-// time for it.
+// time for that work.
 func (w *Wire) MayWork(call *trace.Event) bool { return w.Work != nil && w.Work.Pending(callKey(call)) }
 
 // changes reports whether the call has an effect.
@@ -70,7 +70,7 @@ func (c *call) changes() bool {
 	return true
 }
 
-// disturbedByFault reports whether csisim had a hand in the answer.
+// disturbedByFault reports whether the call's fault may have influenced the answer.
 func (c *call) disturbedByFault(err error) bool {
 	if c.fault == nil {
 		return false
@@ -102,7 +102,7 @@ func isConnection(err error) bool {
 }
 
 // mayBeDetaching reports whether the call needs the detachment of a volume that has just been
-// detached, because a driver may answer before that is finished.
+// detached, because a driver may answer before the detachment is finished.
 func (c *call) mayBeDetaching() bool {
 	switch c.method {
 	case "Controller/DeleteVolume", "Controller/ControllerPublishVolume":
@@ -123,7 +123,7 @@ func codeName(code codes.Code) string {
 type published struct {
 	// By volume and node; false after the volume was unpublished there.
 	nodes        map[string]map[string]bool
-	changed      map[string]uint64 // the last event before that changed, by volume
+	changed      map[string]uint64 // by volume: the last event before its nodes changed
 	lastDetached time.Time         // wall time of the last OK to ControllerUnpublishVolume
 }
 
@@ -169,7 +169,7 @@ func (w *Wire) publishedOf(driver string) *published {
 func nodesKey(driver, volume string) string { return "nodes " + driver + " " + volume }
 
 // noteNodes records whether the driver lists a volume at other nodes than its answers imply. A list
-// that was requested before the latest of these answers may lack it.
+// that was requested before the latest of these answers may not show the result of that answer.
 func (c *call) noteNodes(answer proto.Message) {
 	if !c.wire.CapsOf(c.site.Driver).Controller.Has("LIST_VOLUMES_PUBLISHED_NODES") {
 		return
@@ -200,7 +200,7 @@ func (c *call) noteNodesOf(volume string, listed []string) {
 }
 
 // AwaitNodes lists the volumes repeatedly while virtual time is stopped. It ends when the driver
-// lists the call's volume at the nodes that its answers imply, or when the time for that is over.
+// lists the call's volume at the nodes that its answers imply, or at its time limit.
 func (c *call) AwaitNodes(list func() error) error {
 	key, pause := nodesKey(c.site.Driver, contract.VolumeOf(c.request)), time.Millisecond
 	err := list()
@@ -214,7 +214,7 @@ func (c *call) AwaitNodes(list func() error) error {
 }
 
 // AwaitSettled makes a call about a volume repeatedly while virtual time is stopped. It ends when
-// the answer is settled, or when the time for that is over: a driver may attach and detach in jobs.
+// the answer is settled, or at its time limit: a driver may attach and detach in jobs.
 func (c *call) AwaitSettled(volume string, call func() error, settled func(error) bool) error {
 	err := call()
 	if c.wire.Work == nil || InProcess(c.site.Machine) || settled(err) {
@@ -232,7 +232,7 @@ func (c *call) AwaitSettled(volume string, call func() error, settled func(error
 	return err
 }
 
-// noteSnapshots notes which snapshots and groups of them are not ready.
+// noteSnapshots notes which snapshots and group snapshots are not ready.
 func (c *call) noteSnapshots(answer proto.Message) {
 	note := func(id string, ready bool) {
 		key := "snapshot " + c.site.Driver + " " + id

@@ -21,7 +21,7 @@ const (
 
 // windUps lists the volumes for which a program may still be busy with a call after its deadline
 // has passed.
-type windUps map[string]time.Time // until when, by driver and volume
+type windUps map[string]time.Time // the end of that time, by driver and volume
 
 func (u windUps) begin(c *call) {
 	u[c.site.Driver+" "+contract.VolumeOf(c.request)] = time.Now().Add(busy)
@@ -37,7 +37,7 @@ func (u windUps) of(c *call) (until time.Time, ok bool) {
 
 // retryingAborted is a client of a program that may be busy until some time. Its callers retry
 // soon, which takes no wall time here. While the program answers ABORTED, the client repeats the
-// call until then.
+// call until that time.
 type retryingAborted struct {
 	grpc.ClientConnInterface
 	until time.Time

@@ -1,6 +1,6 @@
 // Package wire connects callers and CSI drivers. The drivers under test are real: programs that
-// serve CSI on a socket, or Go servers in this process. Every call to any of them passes one wire,
-// which records it, injects faults and checks the answer against the CSI spec.
+// serve CSI on a socket, or Go servers in this process. Every call to a driver passes through one
+// wire, which records it, injects faults and checks the answer against the CSI spec.
 package wire
 
 import (
@@ -30,7 +30,7 @@ type Wire struct {
 	outcome.Judge
 	World  *component.World
 	Faults fault.Set
-	// Crasher is needed by faults that kill.
+	// Crasher kills the victims of faults; other faults do not need it.
 	Crasher Crasher
 	// Act executes the actions of a user, an administrator or the node, for faults with an action.
 	Act func(fault.Action, fault.Site)
@@ -64,8 +64,8 @@ type Wire struct {
 	// the constant. Default: none.
 	RunDir string
 
-	// ReleaseAt returns the release of the driver that serves at a site; empty for its only
-	// release. Default: none is recorded.
+	// ReleaseAt returns the release of the driver that serves at a site; empty if the driver has
+	// only one release. Default: none is recorded.
 	ReleaseAt func(Site) string
 
 	connections map[address]connection
@@ -107,8 +107,8 @@ type Site struct {
 	Deadline time.Duration // virtual time, since the start of the run, at which the caller gives up
 }
 
-// Conn is a client connection for one process. Its calls yield. Their deadline is the site's
-// deadline in virtual time, not that of the context.
+// Conn returns a client connection for one process. Its calls yield. Their deadline is the site's
+// deadline in virtual time, not the deadline of the context.
 func (w *Wire) Conn(p *kernel.Process, s Site) grpc.ClientConnInterface {
 	return &conn{wire: w, process: p, site: s}
 }

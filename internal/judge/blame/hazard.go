@@ -97,7 +97,8 @@ func (h history) restarted() (at time.Duration, again bool) {
 }
 
 // detachedLate reports whether an attachment to a node stayed for longer than longest before it was
-// deleted. The time counts from when all pods had left the node, and not from before a given time.
+// deleted. The time counts from the moment when all pods had left the node, but not from before
+// since.
 func (h history) detachedLate(since, longest time.Duration) bool {
 	f := following{pods: map[string]map[string]bool{}, left: map[string]time.Duration{}, attached: map[string]attachment{}}
 	late := func(a attachment, at time.Duration) bool {
@@ -164,7 +165,7 @@ func (f *following) attachment(e *trace.Event) (of attachment, goes bool) {
 	return of, false
 }
 
-// nodeOf is the node of a pod that has changed.
+// nodeOf returns the node of a pod that has changed.
 func nodeOf(e *trace.Event) string {
 	for _, obj := range []any{e.New, e.Old} {
 		if pod, is := obj.(*corev1.Pod); is && pod != nil && pod.Spec.NodeName != "" {

@@ -33,8 +33,8 @@ func Refusal(events []*trace.Event, gone bool) *trace.Event {
 }
 
 // callsWhileDown returns the calls to drivers that a fault had killed and that had not restarted.
-// The driver did not refuse these calls. A program that serves the controller and a node is killed
-// at one of them, and restarts at its node.
+// The driver did not refuse these calls. If one program serves the controller and a node, a fault
+// kills it at either of them, and it restarts at its node.
 func callsWhileDown(events []*trace.Event) map[*trace.Event]bool {
 	type place struct{ cluster, driver, node string }
 	down, calls := map[place]string{}, map[*trace.Event]bool{} // the name of the plugin

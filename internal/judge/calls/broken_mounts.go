@@ -46,7 +46,7 @@ func unmounts(e *trace.Event) bool {
 	return false
 }
 
-// targetOf is the path that a call has to unmount.
+// targetOf returns the path that a call has to unmount.
 func targetOf(e *trace.Event) string {
 	switch r := e.Request.(type) {
 	case interface{ GetTargetPath() string }:
@@ -75,6 +75,5 @@ func Advice(v verdict.Verdict) string {
 // IsSpontaneous reports whether a remark is about an unexplained error.
 func IsSpontaneous(v verdict.Verdict) bool { return v.Form == clearsUp }
 
-// IsNoted reports whether a remark comes from this package. No option makes such a remark a
-// failure.
+// IsNoted reports whether a remark comes from this package. No option makes these remarks failures.
 func IsNoted(v verdict.Verdict) bool { return v.Form == clearsUp || v.Form == staysMounted }

@@ -14,9 +14,10 @@ import (
 // clearsUp is the form of a remark on errors that nothing explains.
 const clearsUp verdict.Form = "fails for no reason"
 
-// ClearedUp returns remarks for a run without any fault. Each is for a method that a driver failed
-// with Internal or Unknown and answered with OK when the same call was repeated. More counts
-// further such failures. Other codes state a condition that may pass.
+// ClearedUp returns remarks for a run without any fault. Each remark names a method that first
+// failed with Internal or Unknown, and that the driver answered with OK when the same call was
+// repeated. More counts further such failures. Other codes describe a condition that may be
+// temporary.
 func ClearedUp(events []*trace.Event) (all []verdict.Verdict) {
 	if slices.ContainsFunc(events, isFault) {
 		return nil

@@ -37,7 +37,7 @@ func TestErrorsThatClearUpAreRemarksOnlyWithoutFaults(t *testing.T) {
 	}
 }
 
-// unstaged is a call that unstages a volume.
+// unstaged returns a call that unstages a volume.
 func unstaged(volume, code string) *trace.Event {
 	e := &trace.Event{
 		Site:     &trace.Site{Kind: trace.Call, Driver: "d", Node: "node-a", Method: "Node/NodeUnstageVolume"},

@@ -22,7 +22,7 @@ type handed struct {
 	contexts []map[string]string // of the volume
 	// By node id: the contexts of its attachment that the caller received.
 	attached map[string][]map[string]string
-	// By node: its staging path; empty if another path is possible, too.
+	// By node: the volume's staging path; empty if another path is possible as well.
 	staging map[string]string
 }
 

@@ -43,7 +43,7 @@ func (f *follower) make() {
 	f.call("Controller/CreateVolume", "", &csi.CreateVolumeRequest{}, &csi.CreateVolumeResponse{Volume: &csi.Volume{VolumeId: "v"}}, "", "")
 }
 
-// attachShared attaches a volume that several nodes may have.
+// attachShared attaches a volume that may be attached to several nodes.
 func (f *follower) attachShared(to, code, injected string) {
 	f.call("Controller/ControllerPublishVolume", "", &csi.ControllerPublishVolumeRequest{VolumeId: "v", NodeId: to}, nil, code, injected)
 }

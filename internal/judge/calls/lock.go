@@ -8,8 +8,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// lockPatience is the virtual time for which a driver may report that a volume is in use without a
-// call, because a driver may finish after its answer.
+// lockPatience is the virtual time for which a driver may report that a volume is in use although
+// no call is in progress, because the driver may still be working after its answer.
 const lockPatience = 10 * time.Second
 
 // lock is the known state of a volume's lock.
@@ -17,7 +17,7 @@ type lock struct {
 	pending int // calls under way
 	// A call ended without an answer of the driver, which may still be working on it.
 	doubt bool
-	since time.Duration // of the first ABORTED without another call, 0 for none
+	since time.Duration // time of the first ABORTED while no other call was in progress; 0 for none
 }
 
 // lockOf returns the lock of the volume that a call names, with the volume's id; nil if the call

@@ -20,7 +20,7 @@ func (w *Watch) usedWhereAttached(call *trace.Event, id, does string) {
 	}
 }
 
-// publishedWhereStaged looks at a call that publishes a volume.
+// publishedWhereStaged checks a call that publishes a volume.
 func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolumeRequest) {
 	if r.GetStagingTargetPath() == "" || !w.stages[call.Driver] {
 		// An inline volume, or a driver that does not stage. The kubelet sends a staging path for
@@ -35,9 +35,9 @@ func (w *Watch) publishedWhereStaged(call *trace.Event, r *csi.NodePublishVolume
 	}
 }
 
-// unstagedUnused looks at a call that unstages a volume.
+// unstagedUnused checks a call that unstages a volume.
 func (w *Watch) unstagedUnused(call *trace.Event, v *state, r *csi.NodeUnstageVolumeRequest) {
-	// In any order: one is enough, and its path is not reported.
+	// In any order: one path is enough, and the verdict does not name it.
 	for at, is := range v.published {
 		if at.node == call.Node && is == surely {
 			w.disorder(call, verdict.UnpublishedFirst, "volume %s is unstaged on node %s, where it is published", r.GetVolumeId(), verdict.Kept(call.Node))
@@ -46,7 +46,7 @@ func (w *Watch) unstagedUnused(call *trace.Event, v *state, r *csi.NodeUnstageVo
 	}
 }
 
-// detachedUnused looks at a call that detaches a volume.
+// detachedUnused checks a call that detaches a volume.
 func (w *Watch) detachedUnused(call *trace.Event, v *state, r *csi.ControllerUnpublishVolumeRequest) {
 	node, known := w.nodes[key{call.Driver, r.GetNodeId()}]
 	if known && v.staged[node] == surely && !w.InUse(call.Driver, r.GetVolumeId(), node) {
@@ -54,7 +54,7 @@ func (w *Watch) detachedUnused(call *trace.Event, v *state, r *csi.ControllerUnp
 	}
 }
 
-// deletedUnused looks at a call that deletes a volume.
+// deletedUnused checks a call that deletes a volume.
 func (w *Watch) deletedUnused(call *trace.Event, v *state, r *csi.DeleteVolumeRequest) {
 	// In any order: one is enough, and it is not reported.
 	for _, is := range v.attached {

@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// singleWriter looks at a volume that has been attached.
+// singleWriter checks a volume that has been attached.
 func (w *Watch) singleWriter(call *trace.Event, v *state, r *csi.ControllerPublishVolumeRequest) {
 	switch r.GetVolumeCapability().GetAccessMode().GetMode() {
 	case csi.VolumeCapability_AccessMode_SINGLE_NODE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_SINGLE_WRITER, csi.VolumeCapability_AccessMode_SINGLE_NODE_MULTI_WRITER:

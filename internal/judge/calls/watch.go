@@ -121,9 +121,9 @@ func (w *Watch) Began(call *trace.Event) {
 	}
 }
 
-// left returns the certainty while a call is under way that undoes the state. Two calls may run at
-// once, for example those of a killed caller and its successor. Then the error of one call does not
-// show the effect of the other.
+// left returns the certainty of a state while a call that undoes it is in progress. Two calls may
+// be in progress at once, for example the calls of a killed caller and of its successor. Then the
+// error of one call does not show the effect of the other.
 func (c certainty) left() certainty {
 	switch c {
 	case surely:
@@ -266,5 +266,5 @@ func (w *Watch) KubeletStarted(node string) {
 	}
 }
 
-// method is the short name of a call.
+// method returns the short name of a call.
 func method(call *trace.Event) string { return path.Base(call.Method) }

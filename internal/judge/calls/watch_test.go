@@ -37,7 +37,8 @@ func (f *follower) call(method, node string, request, answer proto.Message, code
 	f.Ended(e)
 }
 
-// effectOf is the effect of a fault in words. If the fault answers, the text begins with the code.
+// effectOf returns the effect of a fault in words. If the fault answers, the text begins with the
+// code.
 func effectOf(injected string) trace.Effect {
 	if strings.HasPrefix(injected, "code ") {
 		return "answer"
@@ -75,7 +76,7 @@ func (f *follower) registerAs(id string) {
 	f.call("Node/NodeGetInfo", "node-a", &csi.NodeGetInfoRequest{}, &csi.NodeGetInfoResponse{NodeId: id}, "", "")
 }
 
-// promise answers which capabilities the node plugin has.
+// promise makes the node plugin declare capabilities.
 func (f *follower) promise(capabilities ...csi.NodeServiceCapability_RPC_Type) {
 	answer := &csi.NodeGetCapabilitiesResponse{}
 	for _, c := range capabilities {
@@ -92,8 +93,8 @@ func TestADriverThatDoesNotStageNeedsNoStaging(t *testing.T) {
 	assert.Empty(t, f.found)
 }
 
-// uses is the life of a volume until it is staged and published, with the values that the node
-// receives.
+// uses describes the life of a volume until it is staged and published, with the values that the
+// node receives.
 type uses struct {
 	context, attached map[string]string // contexts of the volume, of its attachment
 	block             bool

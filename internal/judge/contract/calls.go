@@ -74,7 +74,7 @@ func mustImplement(method string, caps Caps) bool {
 	return unconditional[method] || caps.of(method).any(callNeeds[method])
 }
 
-// of is the set in which a call's required capabilities are declared.
+// of returns the set in which a call's required capabilities are declared.
 func (c Caps) of(method string) Set {
 	switch {
 	case strings.HasPrefix(method, "Node/"):

@@ -9,8 +9,8 @@ import (
 )
 
 // Set holds the names of capabilities as in the spec, such as "STAGE_UNSTAGE_VOLUME". A nil Set
-// means that the driver has not declared them yet, so nothing is judged by them. It has the
-// driver's order, and few elements.
+// means that the driver has not declared its capabilities yet, so no check uses them. The few
+// elements are in the driver's order.
 type Set []string
 
 // Has reports whether the capability was declared.
@@ -30,7 +30,7 @@ type Caps struct {
 	Plugin, Controller, Node, Group Set
 }
 
-// Learn stores the capabilities in the answer of a call; it ignores calls for other things.
+// Learn stores the capabilities in the answer of a call; it ignores all other calls.
 func (c *Caps) Learn(resp proto.Message) {
 	switch r := resp.(type) {
 	case *csi.GetPluginCapabilitiesResponse:
@@ -69,7 +69,7 @@ func controllerNames(r *csi.ControllerGetCapabilitiesResponse) Set {
 	return names
 }
 
-// ControllerCapability is the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME. It also
+// ControllerCapability returns the name of a capability, such as PUBLISH_UNPUBLISH_VOLUME. It also
 // supports VOLUME_CONDITION, which the bindings no longer contain.
 func ControllerCapability(c *csi.ControllerServiceCapability) string {
 	return capabilityName(c.GetRpc().GetType(), csi.ControllerServiceCapability_RPC_Type_name, 11)

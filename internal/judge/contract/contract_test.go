@@ -18,7 +18,7 @@ import (
 type example struct {
 	rule      string
 	method    string
-	req       proto.Message // of a response that is checked
+	req       proto.Message // the request of a checked response
 	caps      *Caps
 	good, bad proto.Message
 	field     string // the wrong field of the bad message

@@ -6,8 +6,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Filling is the usage of a volume before a number of bytes were written to it, with them, and
-// after their removal.
+// Filling holds the usage of a volume before a number of bytes are written to it, while it contains
+// them, and after they are removed.
 type Filling struct {
 	Bytes              int64
 	Empty, Full, Again *csi.NodeGetVolumeStatsResponse
@@ -15,7 +15,7 @@ type Filling struct {
 
 // Swapped reports whether used and available are confused. In that case, available rises and used
 // falls when bytes are written, and both return to their values afterwards. If either value is
-// unchanged, the driver may measure later, or measure another file system than this volume.
+// unchanged, the driver may measure later, or measure a file system other than this volume's.
 func (f Filling) Swapped() bool {
 	return f.reversed(f.Empty, f.Full) && f.reversed(f.Again, f.Full)
 }

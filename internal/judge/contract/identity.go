@@ -60,8 +60,8 @@ func (f *findings) pluginInfo(r *csi.GetPluginInfoResponse) {
 	}
 }
 
-// pluginPromises: CSI "GetPluginCapabilities", message VolumeExpansion. It needs the capabilities
-// of the services, too.
+// pluginPromises: CSI "GetPluginCapabilities", message VolumeExpansion. The check also needs the
+// capabilities of the controller and the node.
 func (f *findings) pluginPromises(caps Caps) {
 	const online = "the CSI spec requires EXPAND_VOLUME of controller or node with ONLINE"
 	const offline = "the CSI spec requires EXPAND_VOLUME of the controller with OFFLINE"

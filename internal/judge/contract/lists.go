@@ -13,8 +13,9 @@ import (
 
 const keepsCapacity = "a volume has the capacity that CreateVolume answered"
 
-// CheckPages compares a list in pages to complete lists before and after it. It ignores objects
-// that appear or vanish meanwhile, which are in only one of the complete lists.
+// CheckPages compares a list that was read in pages to complete lists that were read before and
+// after it. It ignores objects that appear or vanish meanwhile, which are in only one of the
+// complete lists.
 func CheckPages(method string, before, paged, after []string, size int) []verdict.Verdict {
 	count := map[string]int{}
 	for _, id := range paged {
@@ -45,7 +46,7 @@ func CheckFilter(method, filter string, before, filtered, after []string) []verd
 
 // CheckDeletedSnapshot compares a list that was requested with a deleted snapshot's id to complete
 // lists before and after it. The list must be empty, unless the driver deletes the snapshot later.
-// An error is a remark: csi-snapshotter treats an empty list as an error, too.
+// An error is only a remark, because csi-snapshotter also treats an empty list as an error.
 func CheckDeletedSnapshot(id string, before, filtered, after []string, err error) []verdict.Verdict {
 	const method = "Controller/ListSnapshots"
 	switch code := status.Code(err); code {
@@ -73,8 +74,9 @@ func CheckNodes(method, volume string, before, got, after []string) []verdict.Ve
 	return nil
 }
 
-// CheckCapacity compares the capacity of a volume in an answer to the answer that created it. No
-// call in between makes a volume smaller. CSI "Volume": 0 is an unknown capacity.
+// CheckCapacity compares the capacity of a volume in an answer to the capacity in the answer that
+// created the volume. No call in between makes a volume smaller. CSI "Volume": 0 is an unknown
+// capacity.
 func CheckCapacity(method string, answer proto.Message, field string, is, made *csi.Volume) []verdict.Verdict {
 	if is.GetCapacityBytes() == 0 || is.GetCapacityBytes() >= made.GetCapacityBytes() {
 		return nil

@@ -27,8 +27,8 @@ func namesGroup(flag string) bool {
 
 // CheckMountGroup checks the published directory against volume_mount_group, after an OK of
 // NodePublishVolume. The directory must belong to the group, or the mount must have the option gid.
-// The kubelet does not change the ownership for a driver with VOLUME_MOUNT_GROUP. Without either,
-// no container of another user can write. K-FSG-1
+// The kubelet does not change the ownership for a driver with VOLUME_MOUNT_GROUP. If neither holds,
+// containers that run as another user cannot write. K-FSG-1
 func CheckMountGroup(method string, request *csi.NodePublishVolumeRequest, owner uint32, options []string) []verdict.Verdict {
 	gid, wanted := GroupOf(request)
 	if !wanted || owner == gid || slices.Contains(options, "gid="+strconv.FormatUint(uint64(gid), 10)) {

@@ -8,7 +8,7 @@ import (
 
 // CheckOverlap compares the mounts at the paths of a call, one per line, before and after the
 // driver received the call twice at once. A restarted caller may send it twice, and the effect must
-// be that of one call (CSI "Concurrency"). An earlier call may have made mounts twice.
+// equal the effect of one call (CSI "Concurrency"). An earlier call may have made mounts twice.
 func CheckOverlap(method string, before, mounts []string) []verdict.Verdict {
 	if !strings.HasPrefix(method, "Node/") {
 		return nil

@@ -75,7 +75,7 @@ func pageOf(page proto.Message) (token string, ids []string) {
 	return "", nil
 }
 
-// EndlessList is the breach of a list that has no last page.
+// EndlessList returns the breach of a list that has no last page.
 func EndlessList(method string, page proto.Message, why string) verdict.Verdict {
 	f := findings{method: method, of: page}
 	f.add("next_token", "the CSI spec wants it empty on the last page", "%s", verdict.Quoted(why))

@@ -28,7 +28,8 @@ func LeavesData(method, volume, file string, always bool) verdict.Verdict {
 	return v
 }
 
-// ofAnother is the end of a verdict if the driver removes the files of other objects of the kind.
+// ofAnother returns the end of a verdict if the driver removes the files of other objects of the
+// same kind.
 func ofAnother(kind string, always bool) string {
 	if always {
 		return ""

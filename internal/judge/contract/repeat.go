@@ -55,7 +55,7 @@ func CheckRepeat(method string, first, second Outcome) []verdict.Verdict {
 	return []verdict.Verdict{v}
 }
 
-// StacksMounts is a repeated call that answers OK and adds a mount at its path.
+// StacksMounts returns the verdict on a repeated call that answers OK and adds a mount at its path.
 func StacksMounts(method string, before, after int) verdict.Verdict {
 	several := ""
 	if before > 1 {
@@ -132,7 +132,8 @@ func difference(path string, a, b protoreflect.Message) (field string, detail ve
 	return "", verdict.Say("the answers differ")
 }
 
-// elementsDiffer is the difference of the first unequal messages in two lists of the same length.
+// elementsDiffer returns the difference of the first unequal messages in two lists of the same
+// length.
 func elementsDiffer(path string, a, b protoreflect.List) (field string, detail verdict.Sentence) {
 	for i := range a.Len() {
 		if x, y := a.Get(i), b.Get(i); !x.Equal(y) {
@@ -142,8 +143,8 @@ func elementsDiffer(path string, a, b protoreflect.List) (field string, detail v
 	return "", verdict.Say("the answers differ")
 }
 
-// fieldName is the name of a field that differs. The parts of a time differ by chance, so the name
-// of a verdict contains only the time as a whole.
+// fieldName returns the name of a field that differs. The parts of a time differ by chance, so the
+// name of a verdict contains only the time as a whole.
 func fieldName(path string) verdict.Sentence {
 	for _, part := range []string{".seconds", ".nanos"} {
 		if whole, isPart := strings.CutSuffix(path, part); isPart {
@@ -153,7 +154,7 @@ func fieldName(path string) verdict.Sentence {
 	return verdict.Say("%s", verdict.Kept(path))
 }
 
-// shown is a field's value in a message to people.
+// shown returns a field's value in a message to people.
 func shown(field protoreflect.FieldDescriptor, value protoreflect.Value) string {
 	switch {
 	case field.IsList() && value.List().Len() == 0, field.IsMap() && value.Map().Len() == 0:

@@ -6,7 +6,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// VolumeOf is the volume of a request: its id, or the name of a volume to create.
+// VolumeOf returns the volume of a request: its id, or the name of a volume to create.
 func VolumeOf(request proto.Message) string {
 	switch r := request.(type) {
 	case interface{ GetVolumeId() string }:
@@ -18,7 +18,7 @@ func VolumeOf(request proto.Message) string {
 	}
 }
 
-// RequiredBytes is the least size that a request requires, 0 for none.
+// RequiredBytes returns the least size that a request requires, 0 for none.
 func RequiredBytes(request proto.Message) int64 {
 	if r, ok := request.(interface{ GetCapacityRange() *csi.CapacityRange }); ok {
 		return r.GetCapacityRange().GetRequiredBytes()
@@ -29,7 +29,7 @@ func RequiredBytes(request proto.Message) int64 {
 // PathFields are the fields of requests that hold a path on the node.
 var PathFields = []protoreflect.Name{"staging_target_path", "target_path", "volume_path"}
 
-// PathsOf are the paths that a request to a node names.
+// PathsOf returns the paths that a request to a node names.
 func PathsOf(request proto.Message) []string {
 	var paths []string
 	m := request.ProtoReflect()

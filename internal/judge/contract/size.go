@@ -41,8 +41,8 @@ type limited struct {
 	inside []limited // of messages
 }
 
-// limits caches the limited fields of messages, by descriptor. Each call is measured, and most
-// fields have no limit.
+// limits caches the limited fields of messages, by descriptor. The check runs for each call, and
+// most fields have no limit.
 var limits sync.Map
 
 // limitsOf returns the fields of a message to measure, in the order of its definition. No message

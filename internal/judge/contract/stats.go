@@ -13,7 +13,7 @@ type Sizes struct {
 	Least int64
 	// Before is its size before it grew; 0 if it has not grown.
 	Before int64
-	// Source is the size of the volume of which it is a larger copy; 0 if it is none.
+	// Source is the size of the source volume if this volume is a larger copy of it; otherwise 0.
 	Source int64
 	// Device is the size of its block device; 0 for a file system. Asked is the largest requested
 	// size, which the volume's storage may have reached even if the file system has not.
@@ -52,8 +52,8 @@ func CheckStats(method string, answer *csi.NodeGetVolumeStatsResponse, known Siz
 	return f.list
 }
 
-// isElsewhere reports whether a total is that of a file system around the mounted one, and neither
-// that of the mounted one nor the size of the volume.
+// isElsewhere reports whether a total is the size of a file system around the mounted one, but
+// neither the size of the mounted file system nor the size of the volume.
 func (s Sizes) isElsewhere(total int64) bool {
 	isVolume := total >= s.Least && total <= roundedUp*max(s.Least, s.Asked)
 	return s.FileSystem > 0 && total != s.FileSystem && !isVolume && slices.Contains(s.Others, total)

@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/judge/verdict"
 )
 
-// Section is the address of the CSI spec's section about a method, in the version of the bindings.
-// For a method of CSI-Addons it is the address of its service; for no method it is empty.
+// Section returns the address of the CSI spec's section about a method, in the version of the
+// bindings. For a method of CSI-Addons it is the address of its service; for no method it is empty.
 func Section(method string) string {
 	if method == "" {
 		return ""
@@ -28,8 +28,8 @@ func MayRepeat(v verdict.Verdict) bool {
 }
 
 // Repeats reports whether an earlier verdict has the same cause. A value that is too large is in
-// every message about its object. A second object with one name shows in its id and in the
-// comparison of two answers.
+// every message about its object. A second object with the same name shows both in its id and in
+// the comparison of two answers.
 func Repeats(v, earlier verdict.Verdict) bool {
 	if v.Form == NotIdempotent && strings.Contains(v.Method, "/Create") {
 		return v.Form == earlier.Form && v.Text == earlier.Text
@@ -56,7 +56,7 @@ func Broken(method string, form verdict.Form, detail verdict.Sentence) verdict.V
 		verdict.Say("%s %s: %s", verdict.Kept(path.Base(method)), verdict.Kept(form), detail))
 }
 
-// broken is a list of one such verdict.
+// broken returns a list with one such verdict.
 func broken(method string, form verdict.Form, format string, args ...any) []verdict.Verdict {
 	return []verdict.Verdict{Broken(method, form, verdict.Say(format, args...))}
 }
@@ -75,7 +75,7 @@ type findings struct {
 // of a list may break it.
 const mostOfOne = 20
 
-// message is the name of the message.
+// message returns the name of the message.
 func (f *findings) message() string { return string(f.of.ProtoReflect().Descriptor().Name()) }
 
 func (f *findings) add(field, rule, format string, args ...any) {

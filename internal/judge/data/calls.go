@@ -69,7 +69,7 @@ func copiesOf(call *trace.Event) (all []Copy) {
 	return all
 }
 
-// copyInGroup is the copy of one volume in a group snapshot.
+// copyInGroup returns the copy of one volume in a group snapshot.
 func copyInGroup(call *trace.Event, source string) Copy {
 	request, _ := call.Request.(*csi.CreateVolumeGroupSnapshotRequest)
 	return copyAs(call, request.GetName()+" "+source, source)

@@ -22,7 +22,7 @@ type Volume struct{ Driver, Handle string }
 
 func (v Volume) String() string { return v.Driver + "^" + v.Handle }
 
-// Use is a pod's volume at the place of its publication.
+// Use is a pod's volume at the path where it is published.
 type Use struct {
 	Pod     string // namespace/name
 	Volume  Volume
@@ -76,9 +76,9 @@ type Check struct {
 	copies    map[Volume]origin // content that new volumes got from their sources
 	replicas  map[Volume]replica
 	kept      map[string]kept  // by the volume in the content
-	marks     map[string]int64 // offsets in devices, by the same
+	marks     map[string]int64 // offsets in devices, by the volume in the content
 	uses      map[Volume]Use   // the last ones that wrote
-	sources   map[Volume]bool  // a copy of them has begun
+	sources   map[Volume]bool  // volumes of which a copy has begun
 }
 
 // known has the contents of a volume: one or, if each machine has separate content, one for each
@@ -88,14 +88,14 @@ type known = ordered.Map[string, record]
 // record describes the last write.
 type record struct {
 	generation int
-	// The volume in the content, if this one is a copy without later writes.
+	// The volume that the content names, if this volume is a copy without later writes.
 	volume    string
 	pod, node string
 	since     time.Duration // the time of its write
 	foreign   bool          // it has foreign content, which is not changed
 }
 
-// owner is the volume that the content names.
+// owner returns the volume that the content names.
 func (r record) owner(v Volume) string {
 	if r.volume != "" {
 		return r.volume
@@ -184,7 +184,7 @@ func (c *Check) Read(u Use) bool {
 func (c *Check) fresh(u Use, found content) bool {
 	switch {
 	case !found.there:
-		return false // nothing is mounted here: the driver only pretends
+		return false // nothing is mounted here: the driver only pretends to mount
 	case c.copies[u.Volume].isKnown() && place(u) == "":
 		return c.copied(u, c.copies[u.Volume], found)
 	case found.empty:
@@ -229,8 +229,8 @@ func (c *Check) write(u Use) {
 }
 
 // refused judges a volume that a container cannot write to. This is expected if no container could
-// write to it before. For a new volume, this is also expected if no container could write to any
-// new volume of the driver.
+// write to the volume before. For a new volume, this is also expected if no container could write
+// to any new volume of the driver.
 func (c *Check) refused(u Use, err error) {
 	wrote := c.written[u.Volume].Get(place(u))
 	could := wrote.pod != "" || c.made[u.Volume] && c.writable[u.Volume.Driver]
@@ -300,8 +300,8 @@ func (c *Check) say(u Use, v verdict.Verdict, text string) {
 	c.OnViolation(u, v.Worded(verdict.Say("%s: %s", verdict.Kept(v.Form), verdict.Quoted(text))))
 }
 
-// ownContent is a machine with separate volume content that no other machine shows: a machine in
-// memory, except for its storages.
+// ownContent is a machine in memory. Other machines do not show its volume content, except in
+// shared storages.
 type ownContent interface{ IsShared(path string) bool }
 
 // place returns the node of the volume's content if each node has separate content; otherwise it is

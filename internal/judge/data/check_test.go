@@ -187,7 +187,7 @@ func TestAVolumeWithForeignContentIsLeftAlone(t *testing.T) {
 	assert.Empty(t, n.got)
 }
 
-// A volume may contain anything; a link that leads out of it is not followed.
+// A volume may contain anything; a link that leads out of the volume is not followed.
 func TestALinkInTheVolumeIsNotFollowed(t *testing.T) {
 	n := newNode(t)
 	n.publish("a", "v", false)

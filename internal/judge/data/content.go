@@ -24,14 +24,14 @@ const BlockBytes = 4096
 // content is the content at the path where a volume is published.
 type content struct {
 	there      bool   // a volume exists, with any content
-	empty      bool   // there is nothing at the place of the data, so it can be written
-	volume     string // the volume in the content, empty for none
+	empty      bool   // nothing exists at the place of the data, so the data can be written
+	volume     string // the volume that the content names; empty for none
 	generation int
 	problem    string // why there is no data
 	daemonDied bool   // the daemon that serves the file system has exited
 }
 
-// unreadable is the content of a volume that an error keeps from being read.
+// unreadable returns the content of a volume that cannot be read because of an error.
 func unreadable(err error) content {
 	return content{problem: err.Error(), daemonDied: errors.Is(err, syscall.ENOTCONN)}
 }

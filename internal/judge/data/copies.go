@@ -14,7 +14,7 @@ type Copy struct {
 type origin struct {
 	volume         string
 	oldest, newest int
-	mayBeEmpty     bool // of a copy that is not known to be complete
+	mayBeEmpty     bool // set for a copy that is not known to be complete
 }
 
 func (o origin) isKnown() bool { return o.oldest > 0 }

@@ -43,7 +43,7 @@ type keeper interface {
 }
 
 // kept is the part of the directory that a volume preserves. File systems without symbolic links,
-// modes or owners preserve less of it.
+// modes or owners preserve only a part of the directory.
 type kept struct {
 	link  string      // the target of the link; empty if there is none
 	file  bool        // the file is there
@@ -53,7 +53,7 @@ type kept struct {
 	sure  bool // it could be checked
 }
 
-// Began prepares a volume that is about to be copied for the first time, if a pod has it. It does
+// Began prepares a volume that is about to be copied for the first time, if a pod uses it. It does
 // so only once: a later copy may contain earlier content.
 func (c *Check) Began(call *trace.Event) {
 	for _, copied := range copiesOf(call) {
@@ -90,7 +90,7 @@ func (c *Check) plant(u Use) {
 	}
 	_ = m.Symlink(keptFile, path.Join(dir, keptLink))
 	// The durable write of the content also makes the owner durable. A snapshot of a block device
-	// has no more than that.
+	// contains only durable data.
 	failed := m.WriteVolumeFile(dir, keptFile, nil, keptMode)
 	if failed == nil {
 		_ = m.Lchown(path.Join(dir, keptFile), keptOwner, keptOwner)

@@ -4,7 +4,7 @@ package data
 // another one.
 type replica struct {
 	demoted  uint64 // time of its last demotion; 0 while it is primary
-	synced   int    // the generation that the copy has at least
+	synced   int    // the oldest generation that the copy can have
 	reported int    // the generation when the last synchronization was reported
 	sync     string // the time of the last synchronization
 }

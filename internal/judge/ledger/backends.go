@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// attachments enters VolumeAttachments without a pod that uses the volume there.
+// attachments enters the VolumeAttachments of volumes that no pod uses on the node.
 func (a *accountant) attachments() {
 	for va := range store.List[*storagev1.VolumeAttachment](a.Store, "") {
 		n, name := a.needs[va.Spec.NodeName], va.Spec.Source.PersistentVolumeName
@@ -35,7 +35,7 @@ func (a *accountant) attachments() {
 	}
 }
 
-// handleOf is the handle of a PersistentVolume that exists or existed.
+// handleOf returns the handle of a PersistentVolume that exists or existed.
 func (a *accountant) handleOf(name string) string {
 	if pv, ok := store.Get[*corev1.PersistentVolume](a.Store, store.Key{Name: name}); ok && pv.Spec.CSI != nil {
 		return pv.Spec.CSI.VolumeHandle

@@ -77,7 +77,7 @@ func (h *History) GroupSnapshot(e *Entry, driver, id string) {
 	h.created(e, "CreateVolumeGroupSnapshot", driver, "csi-snapshotter", "group_snapshot_id", id, "")
 }
 
-// groupOf is the group with which a snapshot was made; empty if there is none.
+// groupOf returns the group with which a snapshot was made; empty if there is none.
 func (h *History) groupOf(driver, snapshot string) string {
 	for _, call := range h.calls {
 		answer, ok := call.Response.(*csi.CreateVolumeGroupSnapshotResponse)
@@ -118,7 +118,7 @@ func (h *History) created(e *Entry, make, driver, sidecar string, field protoref
 	}
 }
 
-// Creation is the first call that answered the id of a volume or snapshot.
+// Creation returns the first call that answered the id of a volume or snapshot.
 func (h *History) Creation(driver, make, id string) *trace.Event {
 	for _, call := range h.calls {
 		if call.Driver == driver && method(call) == make && createdID(call) == id {
@@ -181,7 +181,7 @@ func (h *History) Created(driver, make string) []string {
 	return kept
 }
 
-// PublishedFor are the target paths for which a volume was ever published.
+// PublishedFor returns the target paths for which a volume was ever published.
 func (h *History) PublishedFor(driver, id string) []string {
 	var targets []string
 	for _, call := range h.calls {

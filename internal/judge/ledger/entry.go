@@ -100,7 +100,7 @@ func (e Entry) undone() string {
 	return e.Undone.String() + ", which " + answer(e.Undone.Event)
 }
 
-// method is the CSI method of a call, empty for all other events.
+// method returns the CSI method of a call, empty for all other events.
 func (d StepEvent) method() string {
 	if d.Event.Kind == trace.Call {
 		return d.Event.Method
@@ -108,7 +108,7 @@ func (d StepEvent) method() string {
 	return ""
 }
 
-// name is the first word for the cause: the short name of a call's method, the kubelet, or a
+// name returns the first word for the cause: the short name of a call's method, the kubelet, or a
 // component.
 func (d StepEvent) name() string {
 	switch d.Event.Kind {
@@ -168,7 +168,7 @@ func (e Entry) Verdict() verdict.Verdict {
 	name := verdict.Say("%s: %s", verdict.Kept(leftBehind), verdict.Kept(e.Kind))
 	if e.Made != nil {
 		v.Method = e.Made.method()
-		by, _, _ := strings.Cut(e.Made.name(), "-") // of a component the first word is enough
+		by, _, _ := strings.Cut(e.Made.name(), "-") // for a component, the first word is enough
 		name = verdict.Say("%s of %s", name, verdict.Kept(by))
 	}
 	switch {

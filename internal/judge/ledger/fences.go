@@ -13,8 +13,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// fences enters address ranges that a driver fences off its storage although no NetworkFence
-// requests it any more. It is the driver's fault if it received a call to unfence.
+// fences enters address ranges that a driver still fences off its storage although no NetworkFence
+// requests this. The driver is to blame if it received a call to unfence.
 func (a *accountant) fences(b *Backend) {
 	if b.Fences == nil {
 		return
@@ -37,7 +37,7 @@ func (a *accountant) fences(b *Backend) {
 	}
 }
 
-// wantedFences are the address ranges of all NetworkFences that fence.
+// wantedFences returns the address ranges of all NetworkFences that fence.
 func (a *accountant) wantedFences() (all []string) {
 	res, defined := store.ResourceFor(schema.GroupVersionKind{Group: csiaddons.Group, Version: csiaddons.Version, Kind: "NetworkFence"})
 	if !defined {

@@ -65,7 +65,7 @@ func Read(events []*trace.Event) *History {
 	return h
 }
 
-// answered is a call with the result that its driver saw: success, although its caller never
+// answered returns a call with the result that its driver saw: success, even if the caller never
 // received the answer.
 func (h *History) answered(lost *trace.Event) *trace.Event {
 	call, site := *lost, *lost.Site
@@ -123,11 +123,11 @@ func (h *History) blame(e *Entry, make string, made *trace.Event, about func(*tr
 	e.Undo, e.Undone = undo, h.inStep(undone)
 }
 
-// changed is the kubelet's last change that made the entry, nil if none did.
+// changed returns the kubelet's last change that made the entry, nil if none did.
 func (h *History) changed(e *Entry) *trace.Event {
 	for _, change := range slices.Backward(h.changes) {
 		bound := change.Method == "bind mount"
-		if change.Method == "loop device on" { // it creates nothing with that name
+		if change.Method == "loop device on" { // this change creates nothing with that name
 			continue
 		}
 		if change.Node == e.Node && change.Name == e.Name && bound == (e.Kind == Mount) && !strings.HasPrefix(change.Method, "remove") {
@@ -137,7 +137,7 @@ func (h *History) changed(e *Entry) *trace.Event {
 	return nil
 }
 
-// died is the last end of a named component after an event.
+// died returns the last exit of a named component after an event.
 func (h *History) died(after *StepEvent, who func(*trace.Event) bool) *trace.Event {
 	for _, e := range slices.Backward(h.deaths) {
 		if (after == nil || e.Seq > after.Event.Seq) && who(e) {
@@ -151,7 +151,7 @@ func method(e *trace.Event) string { return e.Method[strings.LastIndexByte(e.Met
 
 func succeeded(e *trace.Event) bool { return e.Code == "" && e.Response != nil }
 
-// text is a text field of a request, empty if it has none.
+// text returns a text field of a request, empty if it has none.
 func text(m proto.Message, name protoreflect.Name) string {
 	if m == nil {
 		return ""
@@ -190,7 +190,7 @@ func (h *History) subject(call *trace.Event) string {
 	return name
 }
 
-// createdID is the id of the volume, snapshot or group of snapshots that a call answered.
+// createdID returns the id of the volume, snapshot or group of snapshots that a call answered.
 func createdID(call *trace.Event) string {
 	switch answer := call.Response.(type) {
 	case *csi.CreateVolumeResponse:
@@ -211,7 +211,7 @@ func VolumeOf(call *trace.Event) string {
 	return text(call.Request, "volume_id")
 }
 
-// VolumeName is the name that a call wanted a new volume to have.
+// VolumeName returns the name that a call wanted a new volume to have.
 func VolumeName(call *trace.Event) string { return text(call.Request, "name") }
 
 // Makes reports whether a call creates something instead of removing it.
@@ -221,7 +221,7 @@ func Makes(call *trace.Event) bool { return Undo(call.Method) != "" }
 // empty if there is none.
 func Undo(method string) string { return undoes[method[strings.LastIndexByte(method, '/')+1:]] }
 
-// IDOf is the id of the volume that was created under a name; empty if there is none.
+// IDOf returns the id of the volume that was created under a name; empty if there is none.
 func (h *History) IDOf(name string) string {
 	for _, call := range h.calls {
 		if method(call) == "CreateVolume" && succeeded(call) && VolumeName(call) == name {

@@ -24,7 +24,7 @@ type Holdings struct {
 
 // HeldVolume is a volume in a backend.
 type HeldVolume struct {
-	ID, Name string // the name is known of a mock only
+	ID, Name string // only a mock reports the name
 	NodeIDs  []string
 }
 

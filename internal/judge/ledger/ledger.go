@@ -16,7 +16,7 @@ type Ledger struct {
 	// Litter holds things that Kubernetes itself leaves behind with any driver, and things that
 	// could not be removed yet.
 	Litter []Entry
-	// Unseen lists the things that could not be looked at, with the reasons.
+	// Unseen lists the things that could not be examined, with the reasons.
 	Unseen []string
 }
 
@@ -76,8 +76,8 @@ func Look(c Cluster) Ledger {
 	return a.found
 }
 
-// byBlame sorts the entries that a call failed to remove first, because they may be the reason for
-// missing calls.
+// byBlame sorts the entries. Those that a call failed to remove are first, because they may be the
+// reason for missing calls.
 func byBlame(x, y Entry) int {
 	never := func(e Entry) int {
 		if e.Undone == nil {
@@ -106,7 +106,7 @@ func (a *accountant) add(e Entry) {
 	}
 }
 
-// unseen notes a thing that could not be looked at, once.
+// unseen records a thing that could not be examined, once.
 func (a *accountant) unseen(what string, err error) {
 	if note := what + ": " + err.Error(); !slices.Contains(a.found.Unseen, note) {
 		a.found.Unseen = append(a.found.Unseen, note)

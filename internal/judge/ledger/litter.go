@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// last returns the newer of two events: the one that created an entry, and the call that should
+// last returns the newer of two events: the event that created an entry, and the call that should
 // have undone it.
 func (e *Entry) last() *StepEvent {
 	if e.Undone != nil {
@@ -50,8 +50,8 @@ func (h *History) litterOf(e *Entry, who string) {
 const wrappedProbe = "mounter.SetUpAt failed to check for STAGE_UNSTAGE_VOLUME capability"
 
 // forgottenPublish marks entries for which the kubelet had no outcome of NodePublishVolume and then
-// treated a failed probe as final. It never unpublishes such a volume, and its own files about the
-// volume remain. K-RACE-23, K-TRACE-8
+// treated a failed probe as final. The kubelet never unpublishes these volumes, and its own files
+// about them remain. K-RACE-23, K-TRACE-8
 func (h *History) forgottenPublish(e *Entry, place Place) {
 	if e.Litter != "" || e.Undone != nil {
 		return
@@ -68,7 +68,7 @@ func (h *History) forgottenPublish(e *Entry, place Place) {
 	}
 }
 
-// lastPublish is the last NodePublishVolume for the volume that failed to be mounted.
+// lastPublish returns the last NodePublishVolume for the volume that failed to be mounted.
 func (h *History) lastPublish(failure *trace.Event) *trace.Event {
 	for _, call := range slices.Backward(h.calls) {
 		target := text(call.Request, "target_path")

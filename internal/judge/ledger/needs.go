@@ -75,8 +75,8 @@ func (n *need) use(pv *corev1.PersistentVolume) {
 	}
 }
 
-// accountsFor reports whether a place belongs to a pod of the node, or to a volume that such a pod
-// uses. Mounts are needed only by pods that may still run.
+// accountsFor reports whether a place belongs to a pod of the node, or to a volume that a pod of
+// the node uses. Mounts are needed only by pods that may still run.
 func (n *need) accountsFor(p Place, mount bool) bool {
 	switch {
 	case p.Pod != "" && mount:

@@ -75,7 +75,7 @@ type litterWalk struct {
 
 func (w *litterWalk) dir() Dir { return Dir(w.node.Machine.Layout().KubeletDir()) }
 
-// walk looks at the entries of a directory that itself is no leftover.
+// walk examines the entries of a directory that is not a leftover itself.
 func (w *litterWalk) walk(dir string) {
 	for _, name := range w.list(dir) {
 		place := w.dir().Locate(name)

@@ -26,7 +26,7 @@ const maxRecent = 16
 // NewOrigins returns Origins without any observations.
 func NewOrigins() *Origins { return &Origins{seen: map[string]map[string]*trace.Event{}} }
 
-// Began takes notice of a call.
+// Began records the start of a call.
 func (s *Origins) Began(call *trace.Event) {
 	s.recent = append(s.recent, call)
 	if len(s.recent) > maxRecent {
@@ -69,7 +69,7 @@ func fromBefore(before map[string]*trace.Event, parents map[string]string, key s
 	return made, known
 }
 
-// MadeIn is the call in which a thing first appeared; nil if there is none.
+// MadeIn returns the call in which a thing first appeared; nil if there is none.
 func (s *Origins) MadeIn(scope, key string) *trace.Event { return s.seen[scope][key] }
 
 func (s *Origins) maker(thing Thing, node string, ended *trace.Event) *trace.Event {

@@ -11,7 +11,7 @@ import (
 // Dir is the directory of a kubelet, by the path that the kubelet uses.
 type Dir string
 
-// Directories of the kubelet that contain those of volumes and pods. K-PATH-3 to K-PATH-5
+// Directories of the kubelet that contain the directories of volumes and pods. K-PATH-3 to K-PATH-5
 const (
 	pods    = "/pods"
 	plugin  = "/plugins/" + volume.Plugin
@@ -40,10 +40,10 @@ type Place struct {
 	// Volume is the name of the PersistentVolume or inline volume, and Handle the hash of the
 	// volume's handle. At most one of the two is known.
 	Volume, Handle string
-	// Driver is known of staging directories of file systems.
+	// Driver is known only for staging directories of file systems.
 	Driver string
-	// Staging and Target are the paths in calls about it. Beneath is set if it holds things of
-	// several calls.
+	// Staging and Target are the paths in calls about the place. Beneath is set if the place holds
+	// things of several calls.
 	Staging, Target, Beneath string
 	// Kubelet means that the kubelet creates it, not the driver.
 	Kubelet bool

@@ -17,8 +17,8 @@ type Program struct {
 }
 
 // growth follows the lives of a driver's volumes. Whenever everything that the driver has created
-// is removed, its programs should have no more resources than before. If a life ends with more than
-// the previous one, its row grows by one.
+// is removed, its programs should hold no more resources than before. If a life ends with more
+// resources than the previous one, the row counts one more such life.
 type growth struct {
 	made map[string]bool // things that calls have created and not removed
 	held map[holding]*row
@@ -37,15 +37,15 @@ type row struct {
 	reported     bool
 }
 
-// growing describes the things of which a program holds more after each life of a volume, and the
-// call that ended the last life.
+// growing describes the kind of things of which a program holds more after each life of a volume,
+// and the call that ended the last life.
 type growing struct {
 	entry Entry
 	call  *trace.Event
 }
 
-// suspicious is the number of successive lives that end with more than the previous one. A
-// program's caches are full by then.
+// suspicious is the number of successive lives that end with more than the previous one. After this
+// number of lives, a program's caches are full.
 const suspicious = 8
 
 // holdPatience is the wall time in which a suspected program may release the things that it holds.
@@ -93,8 +93,8 @@ func thing(make string, call *trace.Event) string {
 	return make + " " + cmp.Or(createdID(call), text(call.Request, "volume_id"), text(call.Request, "snapshot_id"), text(call.Request, "group_snapshot_id"))
 }
 
-// weigh compares how much of a kind a program holds after this life of a volume to the end of the
-// previous life.
+// weigh compares the number of things of a kind that a program holds after this life of a volume to
+// the number after the previous life.
 func (w *Watch) weigh(l *growth, p Program, kind Kind, now int, call *trace.Event) {
 	h := holding{p.Process, kind}
 	r := l.held[h]

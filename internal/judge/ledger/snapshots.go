@@ -7,19 +7,19 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// snapshotHandles are the snapshots of VolumeSnapshotContents.
+// snapshotHandles returns the snapshots of VolumeSnapshotContents.
 func (a *accountant) snapshotHandles() map[string]bool {
 	return a.handles("volumesnapshotcontents", []string{"status", "snapshotHandle"}, []string{"spec", "source", "snapshotHandle"})
 }
 
-// groupHandles are the groups of VolumeGroupSnapshotContents.
+// groupHandles returns the groups of VolumeGroupSnapshotContents.
 func (a *accountant) groupHandles() map[string]bool {
 	return a.handles("volumegroupsnapshotcontents", []string{"status", "volumeGroupSnapshotHandle"},
 		[]string{"spec", "source", "groupSnapshotHandles", "volumeGroupSnapshotHandle"})
 }
 
-// handles are the values of some fields of all objects of a resource, if the API has
-// such objects.
+// handles returns the values of some fields of all objects of a resource, if the API has such
+// objects.
 func (a *accountant) handles(resource string, fields ...[]string) map[string]bool {
 	known := map[string]bool{}
 	contents, ok := store.ResourceNamed(resource)

@@ -32,7 +32,7 @@ type Unmount struct {
 type mounted struct {
 	seen  View
 	calls []underWay
-	// settled has the last mounting call by path, while no later call concerns the path.
+	// settled holds, by path, the last mounting call until a later call concerns the path.
 	settled map[string]*trace.Event
 	// uncertain are the paths of undoing calls with an outcome that is unknown to their caller. The
 	// effect may still happen at any time.
@@ -117,7 +117,7 @@ func isUncertain(code string) bool {
 	return code == "DeadlineExceeded" || code == "Canceled" || code == "Unavailable"
 }
 
-// mountPath is the path at which a call mounts or unmounts.
+// mountPath returns the path at which a call mounts or unmounts.
 func mountPath(call *trace.Event) string {
 	field := protoreflect.Name("target_path")
 	switch method(call) {
@@ -194,8 +194,8 @@ func (u *Unmounts) Saw(machine string, now View, byKubelet func(target string, a
 	return found
 }
 
-// lay notes new mounts. A second mount at a target covers the first one. The kernel then also
-// copies it to the staging path, and the copy vanishes with it.
+// lay notes new mounts. A second mount at a target covers the first mount. The kernel then also
+// copies the second mount to the staging path, and the copy vanishes with the mount.
 func (m *mounted) lay(targets []string) {
 	isOfCall := func(target string) bool {
 		return m.late[target] || slices.ContainsFunc(m.calls, func(c underWay) bool { return Makes(c.Event) && mountPath(c.Event) == target })
@@ -256,7 +256,7 @@ func isKubelets(target string) bool {
 	return place.Kubelet && place.Pod != "" && (strings.Contains(target, "/volume-subpaths/") || strings.HasPrefix(target, dir.blockDir()+"/"))
 }
 
-// without returns the elements of a list minus those of the other list. Repetitions count.
+// without returns the elements of a list minus the elements of the other list. Repetitions count.
 func without[T comparable](list, other []T) (rest []T) {
 	count := map[T]int{}
 	for _, e := range other {
@@ -298,7 +298,7 @@ func (u Unmount) On(node string) string {
 	return fmt.Sprintf("%s was unmounted during one of these calls: %s", what, strings.Join(calls, "; "))
 }
 
-// about is a call with its volume.
+// about describes a call with its volume.
 func about(call *trace.Event) string {
 	if volume := volumeOf(call); volume != "" {
 		return method(call) + " of volume " + volume

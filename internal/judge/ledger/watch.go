@@ -73,7 +73,7 @@ func (w *Watch) shows(m machine.Machine) bool {
 }
 
 // See records a machine's mounts and processes and the run's loop devices, after a call or after a
-// driver's start. Mounts in memory by Go code of this process are known from its requests.
+// driver's start. Mounts that Go code of this process makes in memory are known from its requests.
 func (w *Watch) See(m machine.Machine, ended *trace.Event) {
 	if !w.shows(m) {
 		return

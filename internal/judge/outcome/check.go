@@ -28,8 +28,8 @@ func (j *Judge) Before(c Call) Before {
 	return Before{above(c), mounts}
 }
 
-// above is the parent directory of the path of a call that unpublishes or unstages a volume. The
-// kubelet has created this directory, and keeps files there.
+// above returns the parent directory of the path of a call that unpublishes or unstages a volume.
+// The kubelet has created this directory, and keeps files there.
 func above(c Call) string {
 	dir := ""
 	switch r := c.Request().(type) {
@@ -73,8 +73,8 @@ func (j *Judge) Check(c Call, before Before, err error) {
 	j.Note(c, found)
 }
 
-// checkAround checks whether the parent directory still exists. The kubelet may have continued
-// after it gave up a call.
+// checkAround checks whether the parent directory still exists. It skips calls that the kubelet
+// gave up, because the kubelet may have continued meanwhile.
 func checkAround(c Call, before Before) []verdict.Verdict {
 	if before.above == "" || c.GivenUp() {
 		return nil
@@ -146,7 +146,7 @@ func (j *Judge) checkGroup(c Call) []verdict.Verdict {
 	return j.Seen(c, found, "the published directory belongs to volume_mount_group")
 }
 
-// Seen records the breaches of a rule that only the machine shows. If there are none, it records
+// Seen returns the breaches of a rule that only the machine shows. If there are none, it records
 // that the rule was kept.
 func (j *Judge) Seen(c Call, found []verdict.Verdict, rule string) []verdict.Verdict {
 	if len(found) == 0 && j.trace.WantsStates() {

@@ -51,29 +51,29 @@ type Call interface {
 	// InProcess reports whether the driver is Go code of this process, so that its mounts and files
 	// are in memory.
 	InProcess() bool
-	// Method is a name such as "Node/NodeStageVolume", FullMethod the name in gRPC.
+	// Method returns a name such as "Node/NodeStageVolume", FullMethod the name in gRPC.
 	Method() string
 	FullMethod() string
 	Request() proto.Message
 	Answer() proto.Message
 	Event() *trace.Event
-	// Process is the caller.
+	// Process returns the caller.
 	Process() *kernel.Process
 	// MadeByFault reports whether a fault made the answer.
 	MadeByFault() bool
 	// GivenUp reports whether the caller has given up.
 	GivenUp() bool
-	// Client is a client for requests of csisim itself, as the caller Itself.
+	// Client returns a client for requests of csisim itself, as the caller Itself.
 	Client() csi.ControllerClient
 	// AwaitNodes repeats a list until the driver shows the call's volume at the right nodes, or
-	// until the time for that is over.
+	// until its time limit.
 	AwaitNodes(list func() error) error
 }
 
 // Itself is the caller of csisim's own requests, which belong to no component of the cluster.
 const Itself = "csisim"
 
-// Violations are the breaches of the CSI spec seen so far.
+// Violations returns the breaches of the CSI spec seen so far.
 func (j *Judge) Violations() []verdict.Verdict { return j.violations }
 
 // Report records a breach that a call shows only in combination with others.

@@ -43,7 +43,7 @@ func (j *Judge) CheckLists(c Call) []verdict.Verdict {
 	return nil
 }
 
-// pageOfSome is a page size for which a list has two or more pages.
+// pageOfSome returns a page size for which a list has two or more pages.
 func pageOfSome(entries int) int { return max(1, entries/2) }
 
 func checkVolumes(c Call, caps contract.Set) (found []verdict.Verdict) {
@@ -192,7 +192,7 @@ func snapshots(c Call, request *csi.ListSnapshotsRequest) (all []*csi.Snapshot, 
 	}
 }
 
-// idsOf are the ids of entries of a list.
+// idsOf returns the ids of entries of a list.
 func idsOf[E *csi.Snapshot | *csi.ListVolumesResponse_Entry](entries []E) (ids []string) {
 	for _, e := range entries {
 		switch e := any(e).(type) {
@@ -205,7 +205,7 @@ func idsOf[E *csi.Snapshot | *csi.ListVolumesResponse_Entry](entries []E) (ids [
 	return ids
 }
 
-// nodesOf are the nodes of a volume in a list.
+// nodesOf returns the nodes of a volume in a list.
 func nodesOf(entries []*csi.ListVolumesResponse_Entry, id string) []string {
 	i := slices.IndexFunc(entries, func(e *csi.ListVolumesResponse_Entry) bool { return e.GetVolume().GetVolumeId() == id })
 	if i < 0 {

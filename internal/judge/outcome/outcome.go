@@ -33,7 +33,7 @@ func Mounts(c Call) []string {
 	}
 	var found []string
 	paths := contract.PathsOf(c.Request())
-	slices.Reverse(paths) // the target path first: a mount there may appear at its source, too
+	slices.Reverse(paths) // the target path first: a mount there may also appear at its source
 	for _, place := range paths {
 		for _, m := range mounts {
 			if m.Target == place || strings.HasPrefix(m.Target, place+"/") {

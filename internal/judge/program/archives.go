@@ -28,7 +28,7 @@ type archive struct {
 	snapshot, path string
 }
 
-// leastToken is the length from which an id or a name is too long to occur in other names.
+// leastToken is the minimum length of ids and names that are too long to occur in other names.
 const leastToken = 8
 
 // Began records the files of a snapshot that is about to be deleted.
@@ -58,8 +58,8 @@ func (a *Archives) tokens(call *trace.Event, id string) []string {
 	return slices.DeleteFunc(tokens, func(token string) bool { return len(token) < leastToken })
 }
 
-// files returns the files and directories with one of the tokens in their names, without those
-// below such a directory.
+// files returns the files and directories with one of the tokens in their names. It omits
+// everything below these directories.
 func (a *Archives) files(tokens []string) (found []string) {
 	a.each(func(path string, entry fs.DirEntry) error {
 		if !slices.ContainsFunc(tokens, func(token string) bool { return strings.Contains(entry.Name(), token) }) {

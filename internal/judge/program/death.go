@@ -9,7 +9,7 @@ import (
 
 // Death is the unexpected end of a driver's program.
 type Death struct {
-	// Text describes the end of the program in one line. It begins with Of, the plugin.
+	// Text describes the end of the program in one line. It begins with the plugin, Of.
 	Text, Of string
 	// Call is the call in progress at its end; nil for none.
 	Call *trace.Event
@@ -30,14 +30,14 @@ func Died(d Death) verdict.Verdict {
 	return v.Worded(verdict.Say("%s: %s", verdict.Kept(died), d.words()))
 }
 
-// words are the text with the parts of one run marked: the driver and its node. The name of a
-// controller plugin shows that it is a controller plugin.
+// words returns the text with marks on the parts that vary between runs: the driver and its node.
+// The name of a controller plugin shows that it is a controller plugin.
 func (d Death) words() verdict.Sentence {
 	rest, of := strings.CutPrefix(d.Text, d.Of)
 	if !of {
 		return verdict.Say("%s", verdict.Quoted(d.Text))
 	}
 	name, role, _ := strings.Cut(strings.TrimPrefix(d.Of, "driver "), ",")
-	where, _, _ := strings.Cut(rest, ":") // the rest is the program's own words
+	where, _, _ := strings.Cut(rest, ":") // the other words are the program's own
 	return verdict.Say("driver %s%s%s", name, verdict.Kept(role), verdict.Kept(where)).Instead(d.Text)
 }

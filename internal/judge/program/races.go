@@ -22,7 +22,7 @@ func (l *Logs) Races(p Program) {
 	}
 }
 
-// newRaces are the races in a log that were not there at the last look.
+// newRaces returns the races in a log that were not there at the last look.
 func (l *Logs) newRaces(instance *machine.Process) []Race {
 	races := racesIn(instance.Stdout)
 	known := l.races[instance]
@@ -46,7 +46,7 @@ func (l *Logs) reportRaces(p Program, races []Race) {
 	}
 }
 
-// racesIn are the races that a log reports, each pair of functions once.
+// racesIn returns the races that a log reports, each pair of functions once.
 func racesIn(file string) (races []Race) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -68,8 +68,8 @@ func racesIn(file string) (races []Race) {
 }
 
 // readRace reads a report: two accesses, each with its stack, the innermost function first. It
-// skips functions of package runtime, such as those of maps, because they do not identify the
-// place.
+// skips functions of package runtime, such as the functions for maps, because they do not identify
+// the place.
 func readRace(lines *bufio.Reader) (race Race) {
 	var at *Access
 	for {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A map without a lock: the detector reports the functions of package runtime, too.
+// A map without a lock: the detector also reports the functions of package runtime.
 const raceOfMap = `WARNING: DATA RACE
 Read at 0x00c00011a2d0 by goroutine 41:
   runtime.mapaccess1_faststr()

@@ -76,7 +76,7 @@ func contentOf(path string, entry fs.DirEntry) string {
 // is deleted.
 const remainsPatience = 2 * time.Second
 
-// removed reports whether a driver has removed everything, at once or within its patience.
+// removed reports whether a driver has removed everything, at once or within remainsPatience.
 func removed(all func() bool) bool {
 	end := time.Now().Add(remainsPatience)
 	for !all() {
@@ -117,8 +117,8 @@ func (r *Remains) Look() {
 	r.Report(deleted[v], contract.LeavesData(deleted[v].Method, v.Handle, r.Renamed(contents[v.String()]), len(stay) == len(deleted)))
 }
 
-// deletedForGood returns former volumes that were successfully deleted by their last call. Their
-// drivers have no other objects into which the content may have been copied.
+// deletedForGood returns the volumes that their last call deleted successfully. Their drivers have
+// no other objects into which the content may have been copied.
 func (r *Remains) deletedForGood() map[data.Volume]*trace.Event {
 	deleted, copies := map[data.Volume]*trace.Event{}, map[string]bool{}
 	for _, e := range r.Trace.Events() {

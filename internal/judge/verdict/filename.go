@@ -8,14 +8,14 @@ import (
 	"github.com/csisim/csisim/internal/world/lazyregexp"
 )
 
-// notInFileNames are the letters that the name of a file does not have.
+// notInFileNames matches the characters that file names do not contain.
 var notInFileNames = lazyregexp.New(`[^a-z0-9]+`)
 
 // longestFileName bounds the words of a defect in the name of a file.
 const longestFileName = 60
 
-// FileName is a name for the file of a defect: its first words, and a digest that distinguishes
-// defects with the same beginning.
+// FileName returns a name for the file of a defect: its first words, and a digest that
+// distinguishes defects with the same beginning.
 func FileName(name string) string {
 	words := strings.Trim(notInFileNames().ReplaceAllString(strings.ToLower(name), "-"), "-")
 	words = strings.TrimRight(words[:min(len(words), longestFileName)], "-")

@@ -11,7 +11,8 @@ import (
 
 // Verdict is one thing that is wrong in a run, or a remark on it.
 type Verdict struct {
-	// Breaks is the key of the broken invariant. It is empty if only one scenario expects it.
+	// Breaks is the key of the broken invariant. It is empty for an error, and for an unmet
+	// expectation of a single scenario.
 	Breaks Key `json:"breaks,omitempty"`
 	// Form is the way in which the invariant is broken.
 	Form Form `json:"form,omitempty"`
@@ -51,7 +52,7 @@ func (v Verdict) String() string { return v.Text }
 // IsZero reports whether there is no verdict.
 func (v Verdict) IsZero() bool { return v.Text == "" && v.Name == "" }
 
-// Rank returns the rank of the broken invariant, or otherwise if it breaks none.
+// Rank returns the rank of the broken invariant. If the verdict breaks none, it returns otherwise.
 func (v Verdict) Rank(otherwise Rank) Rank {
 	if in := v.Breaks.Invariant(); in != nil {
 		return in.Rank
@@ -76,8 +77,8 @@ func (v Verdict) Worded(s Sentence) Verdict {
 	return v
 }
 
-// Renamed returns the verdict after applying a function to its text, such as one that hides the
-// random parts of paths.
+// Renamed returns the verdict after applying a function to its text, for example a function that
+// hides the random parts of paths.
 func (v Verdict) Renamed(rename func(string) string) Verdict {
 	v.Text = rename(v.Text)
 	if len(v.Found) > 0 {
@@ -89,7 +90,8 @@ func (v Verdict) Renamed(rename func(string) string) Verdict {
 	return v
 }
 
-// Plain returns the verdict of a text that only one scenario expects, or of an error.
+// Plain returns a verdict that breaks no invariant: an error, or an unmet expectation of a single
+// scenario.
 func Plain(text string) Verdict {
 	return Verdict{}.Worded(Sentence{Text: text, name: general(text)})
 }

@@ -123,7 +123,7 @@ func (p *player) end(all []life) error {
 	})
 }
 
-// volumes are the objects of the volumes of lives.
+// volumes returns the objects of the volumes of lives.
 func (p *player) volumes(of []life) (all []life) {
 	for _, l := range of {
 		for _, name := range l.claims {

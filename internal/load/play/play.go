@@ -17,7 +17,7 @@ import (
 type Cluster interface {
 	// Store has the objects.
 	Store() *store.Store
-	// Now is the cluster time since the cluster began.
+	// Now returns the cluster time since the cluster began.
 	Now() time.Duration
 	Apply(store.Object) (string, error)
 	Delete(*store.Resource, store.Key, ...store.DeleteOption) error
@@ -35,12 +35,12 @@ type Cluster interface {
 	// UnderWay returns the number of calls that the driver has not answered yet. It may be called
 	// from any goroutine.
 	UnderWay() int
-	// Programs are the process ids of the driver's programs, by the names of the plugins.
+	// Programs returns the process ids of the driver's programs, by the names of the plugins.
 	Programs() []Program
 	// Opened counts how often the driver's programs have opened files for reading, by path; nil if
 	// unknown.
 	Opened() map[string]int
-	// Died are the programs of the driver that exited by themselves.
+	// Died returns the programs of the driver that exited by themselves.
 	Died() []load.Death
 	Interrupt(error)
 	Close() error
@@ -69,7 +69,7 @@ type Workload interface {
 	Pod(name, node string) store.Object
 	// Snapshot returns a snapshot of a claim; nil if the driver has no snapshots.
 	Snapshot(name string) store.Object
-	// Grown is the claim with twice its size.
+	// Grown returns the claim with twice its size.
 	Grown(name string) store.Object
 }
 

@@ -130,7 +130,7 @@ func (p *player) move() error {
 	})
 }
 
-// nodeOf is the node of a pod.
+// nodeOf returns the node of a pod.
 func (p *player) nodeOf(l life) string {
 	pod, _ := store.Get[*corev1.Pod](p.Store(), store.Key{Namespace: namespace, Name: l.pod})
 	return pod.Spec.NodeName

@@ -68,7 +68,7 @@ func formOf(o store.Object) (*form, error) {
 	return &form{string(text), reflect.TypeOf(o).Elem()}, nil
 }
 
-// of returns the object of a life. Its JSON was made from such an object.
+// of returns the object of a life. Its JSON was made from an object of the same type.
 func (f *form) of(name, node string) store.Object {
 	o := reflect.New(f.kind).Interface().(store.Object)
 	text := strings.NewReplacer(Name, name, Node, node).Replace(f.text)

@@ -251,8 +251,8 @@ func (o Options) keepOnControlPlane(spec *corev1.PodSpec) {
 	}
 }
 
-// backend returns the container of the storage system. There is no proxy between it and the
-// plugins.
+// backend returns the container of the storage system. There is no proxy between the storage system
+// and the plugins.
 func (m maker) backend() corev1.Container {
 	return corev1.Container{
 		Name: BackendContainer, Image: m.Backend.Image, Command: m.Backend.Command,

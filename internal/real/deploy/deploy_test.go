@@ -31,7 +31,7 @@ func driver(o deploy.Options) deploy.Driver {
 	}
 }
 
-// The API of a simulation accepts all manifests, like that of a real cluster.
+// The API of a simulation accepts all manifests, as the API of a real cluster does.
 func TestManifestsEqualTheGoldenFiles(t *testing.T) {
 	for name, o := range map[string]deploy.Options{
 		"plain":   {Images: map[string]string{"csi-attacher": "example.com/attacher:v9"}},

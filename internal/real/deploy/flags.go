@@ -88,8 +88,8 @@ func setGates(options any, text string) (all bool, err error) {
 	return len(given) == 0, err
 }
 
-// each visits the fields of options with a documentation that matches named, under the name in the
-// match.
+// each visits the fields of options with documentation that matches the pattern named, and passes
+// the name in the match.
 func each(v reflect.Value, named *regexp.Regexp, visit func(name string, value reflect.Value)) {
 	for v.Kind() == reflect.Pointer {
 		v = v.Elem()

@@ -16,5 +16,5 @@ var nodeImages = map[string]string{
 }
 
 // NodeImage returns the image of kind's nodes for a version of Kubernetes; empty if kind has no
-// working one.
+// working image.
 func NodeImage(v version.Version) string { return nodeImages[v.String()] }

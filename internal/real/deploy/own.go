@@ -163,7 +163,7 @@ func (o *Own) Images(with Options) (all []string) {
 }
 
 // Plugins returns the workloads with plugins, and the changes in their pods for recording proxies,
-// one a line.
+// one per line.
 func (o *Own) Plugins() (lines []string) {
 	for _, p := range o.pods {
 		lines = append(lines, p.String())
@@ -191,8 +191,8 @@ func makesPods(u *unstructured.Unstructured) bool {
 	return err == nil && found
 }
 
-// ownManifests returns the unchanged objects. For a run they get its labels, and their pods get the
-// recording proxies.
+// ownManifests returns the unchanged objects. For a run, the objects get its labels, and their pods
+// get the recording proxies.
 func (m maker) ownManifests() (all []runtime.Object) {
 	for _, object := range m.Own.objects {
 		object = object.DeepCopy()

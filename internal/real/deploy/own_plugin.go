@@ -38,7 +38,7 @@ type pluginPods struct {
 	sidecars              []podSidecar
 }
 
-// podSidecar is a sidecar in such a pod.
+// podSidecar is a sidecar in these pods.
 type podSidecar struct {
 	name      string // the caller's name
 	container int    // its index
@@ -83,7 +83,7 @@ func findPlugin(u *unstructured.Unstructured, template corev1.PodTemplateSpec) (
 		flags := flagsOf(c)
 		address := strings.TrimPrefix(flags["--csi-address"], "unix://")
 		if address == "" {
-			address = "/run/csi/socket" // the default of all of them
+			address = "/run/csi/socket" // the default of all sidecars
 		}
 		volume, socket := inVolume(c, address)
 		switch {

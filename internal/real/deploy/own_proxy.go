@@ -38,7 +38,7 @@ func (d Driver) OwnPort(part string) int {
 // Volumes and directories of the proxies.
 const (
 	ofDriver  = "csisim-driver" // the directory of the driver's socket, for the driver
-	ofSidecar = "csisim-at-"    // the same for a sidecar; the container's name follows
+	ofSidecar = "csisim-at-"    // the same directory for a sidecar; the container's name follows
 	inProxy   = "/csisim-sockets"
 )
 

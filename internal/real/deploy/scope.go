@@ -109,7 +109,7 @@ func (s Scope) field(key, value string, drivers []string) string {
 			return s.Name(value)
 		}
 	case "storageClassName", "volumeName", "persistentVolumeName", "volumeAttributesClassName", "volumeSnapshotClassName", "volumeSnapshotContentName":
-		// The cluster has made these names.
+		// The cluster has generated these names.
 		if !strings.HasPrefix(value, "pvc-") && !strings.HasPrefix(value, "snapcontent-") {
 			return s.Name(value)
 		}

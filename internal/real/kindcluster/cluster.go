@@ -140,7 +140,7 @@ const (
 	// takenTime bounds the time until kind reports that another cluster has the name. Until then,
 	// nodes with that name may belong to another command.
 	takenTime = 2 * time.Second
-	// deleteAgain is the interval of deleting nodes while kind continues to create them.
+	// deleteAgain is the interval at which nodes are deleted while kind continues to create them.
 	deleteAgain = time.Second
 )
 
@@ -250,7 +250,7 @@ func connect(o Options) (*Cluster, error) {
 // engines are the engines that kind supports.
 var engines = []string{"docker", "podman", "nerdctl"}
 
-// findEngine returns the engine in kind's own variable, or the first one that answers.
+// findEngine returns the engine in kind's own variable, or the first engine that answers.
 func findEngine() (string, error) {
 	if wanted := os.Getenv("KIND_EXPERIMENTAL_PROVIDER"); wanted != "" {
 		return wanted, nil

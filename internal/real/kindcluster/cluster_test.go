@@ -64,7 +64,7 @@ func TestAClusterMadeConcurrentlyIsLeftAlone(t *testing.T) {
 	assert.Empty(t, removed(orders()))
 }
 
-// A cluster that fails to start is removed, and nothing of another cluster.
+// A cluster that fails to start is removed, but nothing of another cluster is removed.
 func TestAFailedClusterIsRemoved(t *testing.T) {
 	orders := enginetest.Docker(t, "run", "other")
 	_, err := Create(context.Background(), Options{Nodes: []string{"node-a"}, Image: "kindest/node:v0", Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")})

@@ -85,7 +85,7 @@ type listening struct {
 	network, address string
 }
 
-// serve serves until ctx ends, or the server does.
+// serve serves until ctx ends, or until the server ends.
 func serve(ctx context.Context, l listening) error {
 	if l.network == "unix" {
 		if err := os.MkdirAll(path.Dir(l.address), 0o755); err != nil {
@@ -146,7 +146,8 @@ func first(md metadata.MD, key string) string {
 	return ""
 }
 
-// controller returns the controller plugin, restarted if start differs from the last one.
+// controller returns the controller plugin. If start differs from the last start, it restarts the
+// plugin.
 func (b *Backend) controller(start string) *mock.Controller {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,7 +9,8 @@ import (
 
 // Controller is the driver's controller plugin.
 type Controller struct {
-	// Socket is the plugin's, Backend the address of the backend, Token its bearer token.
+	// Socket is the plugin's socket, Backend the address of the backend, and Token the backend's
+	// bearer token.
 	Socket, Backend, Token string
 }
 

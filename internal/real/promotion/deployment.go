@@ -83,7 +83,7 @@ func needsSnapshots(d deploy.Driver) bool {
 	return slices.Contains(sidecars, string(sim.Snapshotter))
 }
 
-// addContainers adds the images of the subject's own containers: csisim builds those of
+// addContainers adds the images of the subject's own containers: csisim builds the images of
 // registry.local, which only sleep.
 func (d *Deployment) addContainers(images []string) {
 	var stood []string

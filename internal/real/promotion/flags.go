@@ -5,7 +5,7 @@ import (
 )
 
 // flagsOf returns the flags of a driver's sidecars that the scenario sets, by sidecar. The
-// documentation of such an option begins with the name of the real program's flag.
+// documentation of these options begins with the name of the real program's flag.
 func flagsOf(i installed) map[string][]string {
 	all := map[string][]string{}
 	options := i.Driver.Sidecars

@@ -44,7 +44,7 @@ type Subject struct {
 	EndsRegistrars, Snapshots bool
 	// ReachesNodes means that it needs commands on nodes, for kubelets or listings.
 	ReachesNodes bool
-	// OfCluster means that it changes objects that all subjects share, so no name is changed.
+	// OfCluster means that it changes objects that all subjects share, so names stay unchanged.
 	OfCluster bool
 	// Alone means that no other subject may run at the same time.
 	Alone bool

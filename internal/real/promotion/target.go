@@ -35,8 +35,8 @@ import (
 type TargetOptions struct {
 	// On is kind, kind:NAME, or PATH[@CONTEXT] of a kubeconfig.
 	On string
-	// NodeImage is the image of a kind cluster's nodes. Default: that of the subjects' version of
-	// Kubernetes.
+	// NodeImage is the image of a kind cluster's nodes. Default: the image for the subjects'
+	// version of Kubernetes.
 	NodeImage string
 	// AllowContext is the kubeconfig context of a cluster that csisim did not make but may use.
 	AllowContext string
@@ -69,7 +69,7 @@ type Target struct {
 	token       string
 	deployments map[string]*Deployment  // by subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
-	scopes      map[string]deploy.Scope // by subject; empty for one that keeps its names
+	scopes      map[string]deploy.Scope // by subject; empty for a subject that keeps its names
 	provided    map[string]bool         // images that were loaded later
 	turns       *turns
 }

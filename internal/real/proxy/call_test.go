@@ -146,7 +146,7 @@ func (p *Proxy) created(t *testing.T) (all []*csi.CreateVolumeRequest) {
 
 // For every caller, the start of a call is recorded before the driver receives the request, and its
 // end before the caller receives the answer. Therefore a proxy that is killed at any moment loses
-// neither.
+// neither record.
 func TestACallIsRecordedBeforeItIsForwardedAndAnswered(t *testing.T) {
 	var p *Proxy
 	begun := 0

@@ -36,7 +36,7 @@ func (p *Proxy) serveControl(failed chan<- error) (stop func() error, err error)
 	return server.Close, nil
 }
 
-// control is the HTTP interface: records, faults, and starting and ending the driver.
+// control returns the HTTP interface: records, faults, and starting and ending the driver.
 func (p *Proxy) control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /records", p.serveRecords)

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// Order is the kind of a record that requests the proxy's reader to kill or start a component
+// Order is the kind of record by which a proxy requests that its reader kill or start a component
 // outside the driver's pod. Method is Kill or Start, and Message the victim. Actor, Node and Driver
 // are copied from the call.
 const Order trace.Kind = "order"
@@ -67,7 +67,7 @@ type orders chan struct{}
 // carryOut gives an order and waits for its execution. All calls of the proxy pause meanwhile.
 func (o orders) carryOut(victim fault.Victim, give func()) error {
 	select {
-	case <-o: // the answer to an earlier order, too late
+	case <-o: // an answer to an earlier order, which is too late
 	default:
 	}
 	give()

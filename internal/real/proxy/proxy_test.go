@@ -102,7 +102,7 @@ func (r *running) done(method, path string, body any) {
 	require.Equal(r.t, http.StatusOK, response.StatusCode, string(text))
 }
 
-// calls returns the recorded calls, one per line, except those of the Identity service.
+// calls returns the recorded calls, one per line, except calls of the Identity service.
 func (r *running) calls() (lines []string) {
 	for _, record := range r.records() {
 		if record.K != trace.Call || strings.HasPrefix(record.M, "Identity/") {

@@ -36,7 +36,7 @@ type callLog struct {
 	read map[place]int // lines of each proxy that have arrived
 }
 
-// recordKey identifies a record among those of all proxies.
+// recordKey identifies a record among the records of all proxies.
 type recordKey struct {
 	start  int64
 	seq    uint64

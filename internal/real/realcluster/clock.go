@@ -2,8 +2,8 @@ package realcluster
 
 import "time"
 
-// clock is the wall clock since the run began. An event that is recorded late has the time of its
-// occurrence.
+// clock measures the wall time since the run began. An event that is recorded late has the time of
+// its occurrence.
 type clock struct {
 	began time.Time
 	then  time.Duration // of the event that is being recorded; negative means now
@@ -22,7 +22,7 @@ func (c *clock) Elapsed() time.Duration {
 // Mark links no events: causes cannot be observed from outside.
 func (c *clock) Mark(uint64) uint64 { return 0 }
 
-// at calls record with the time at which the event happened.
+// at calls record while the clock shows the time at which the event happened.
 func (c *clock) at(when time.Time, record func()) {
 	c.then = max(when.Sub(c.began), 0)
 	defer func() { c.then = -1 }()

@@ -44,8 +44,8 @@ type Machines interface {
 type Options struct {
 	Config   *rest.Config
 	Machines Machines // nil to run commands through pods of NodeImage
-	// NodeImage is an image with csisim's program that the nodes have. Default: without Machines no
-	// commands run on nodes.
+	// NodeImage is an image with csisim's program that the nodes have. Without NodeImage and
+	// Machines, no commands run on nodes.
 	NodeImage string
 	// Reach means that the scenario has steps that run commands on nodes. New then fails at once if
 	// that is not permitted.

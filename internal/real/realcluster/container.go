@@ -95,8 +95,8 @@ func isRunning(pod corev1.Pod, container string) bool {
 	})
 }
 
-// podsOfRun selects the pods of a driver that this run has deployed. Without a name it selects
-// those of all drivers.
+// podsOfRun selects the pods of a driver that this run has deployed. Without a name it selects the
+// pods of all drivers.
 func (c *Cluster) podsOfRun(driver string) metav1.ListOptions {
 	selector := deploy.RunLabel + "=" + c.options.Deploy.Run + "," + deploy.DriverLabel
 	if driver != "" {

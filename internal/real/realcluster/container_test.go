@@ -85,7 +85,7 @@ func TestTheKubeletOfAScenariosNodeIsNotStoppedForAController(t *testing.T) {
 	assert.Len(t, machines.ran, 1)
 }
 
-// seen puts an object into the mirror, and replaces the previous one with the same name.
+// seen puts an object into the mirror, and replaces the previous object with the same name.
 func seen(t *testing.T, c *Cluster, resource string, object store.Object) {
 	t.Helper()
 	res, ok := store.ResourceNamed(resource)

@@ -110,8 +110,8 @@ func (w *dataWorld) begin(pod *corev1.Pod) {
 
 const asleep = "registry.local/app:1"
 
-// The containers of pods write and read their volumes like those of a simulation. A driver that
-// loses data is found on a real node, with the same message.
+// The containers of pods write and read their volumes as in a simulation. A driver that loses data
+// is found on a real node, with the same message.
 func TestPodsOfARealClusterFindTheirData(t *testing.T) {
 	w := newDataWorld(t)
 	first := w.pod("first", "node-a", asleep)

@@ -23,7 +23,7 @@ func (c *Cluster) Files(node string) []string {
 	return lines
 }
 
-// RecordFiles records such a listing in the trace.
+// RecordFiles records this listing in the trace.
 func (c *Cluster) RecordFiles(node, when string) error {
 	lines, err := c.files(node)
 	if err != nil {

@@ -33,8 +33,8 @@ func withNamespace(t *testing.T, answers ...map[string]any) (c *Cluster, asked *
 	return c, asked
 }
 
-// An object that an earlier run is deleting is not applied yet, because the new object would be
-// deleted, too.
+// An object that an earlier run is deleting is not applied yet, because the new object would also
+// be deleted.
 func TestTheDeletionOfAnEarlierRunIsAwaited(t *testing.T) {
 	own := map[string]any{deploy.ManagedBy: deploy.By}
 	leaves := map[string]any{"name": "disk-system", "labels": own, "deletionTimestamp": "2026-01-01T00:00:00Z"}

@@ -40,9 +40,9 @@ func (k *kubeletDir) Run(context.Context, string, ...string) (string, error) {
 	return strings.Join(append(printed, "", ""), "\x00"), nil
 }
 
-// Mounts and directories of a real node are accounted for like those of a simulated one, if they
-// belong to the run's own pods, volumes and drivers. Others in the cluster, and those from before
-// the first step, are not leftovers.
+// Mounts and directories of a real node are accounted for as on a simulated node, if they belong to
+// the run's own pods, volumes and drivers. Others in the cluster, and those from before the first
+// step, are not leftovers.
 func TestLeftoversOnARealNode(t *testing.T) {
 	const (
 		staged  = "plugins/kubernetes.io/csi/disk.example.com/8a1f/globalmount"

@@ -53,8 +53,8 @@ func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 		"the cluster has objects of an earlier run that was killed, or of one that still runs: %s. 'csisim clean --on %s' deletes them", strings.Join(names, ", "), on)}
 }
 
-// isAmong reports whether an object has the name of one of these objects. The kinds of snapshots
-// and their controller stay on a cluster that csisim created.
+// isAmong reports whether an object has the name of one of the given objects. The kinds of
+// snapshots and their controller stay on a cluster that csisim created.
 func (m made) isAmong(objects []runtime.Object) bool {
 	return slices.ContainsFunc(objects, func(object runtime.Object) bool {
 		there, err := meta.Accessor(object)

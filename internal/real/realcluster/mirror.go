@@ -224,7 +224,7 @@ func (m *mirror) decoded(res *store.Resource, u *unstructured.Unstructured) (sto
 }
 
 // plain removes the fields that the network and the service accounts of a cluster add to objects:
-// recorded traces have neither.
+// recorded traces do not have these fields.
 func plain(object store.Object) {
 	switch o := object.(type) {
 	case *corev1.Node:

@@ -9,7 +9,7 @@ import (
 )
 
 // mountTable reads the mount table of a node in the format of /proc/self/mountinfo. The library
-// reads tables on Linux only, and csisim reaches nodes from other systems, too. (man 5
+// reads tables on Linux only, but csisim also reaches nodes from other systems. (man 5
 // proc_pid_mountinfo)
 func mountTable(text string) (all []*mountinfo.Info, err error) {
 	for line := range strings.Lines(text) {

@@ -25,7 +25,7 @@ type NodePods struct {
 	ready   map[string]bool // by node
 }
 
-// nodePodTime limits the start of such a pod.
+// nodePodTime limits the start of a node's pod.
 const nodePodTime = time.Minute
 
 // Run runs a command on a node as root and returns its output.

@@ -46,7 +46,7 @@ func TestANodeThatCannotBeReachedEndsTheRun(t *testing.T) {
 	assert.True(t, asked.Spec.HostPID && *asked.Spec.Containers[0].SecurityContext.Privileged)
 }
 
-// A scenario without steps on nodes needs no such pod.
+// A scenario without steps on nodes needs no privileged pod.
 func TestNodesThatAreNotNeededAreNotReached(t *testing.T) {
 	c := &Cluster{ctx: t.Context(), options: Options{Nodes: []string{"node-a"}}}
 	assert.NoError(t, c.reachNodes())

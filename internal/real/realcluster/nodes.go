@@ -62,8 +62,8 @@ func (c *Cluster) furnishNode(name string, taints ...corev1.Taint) error {
 	return err
 }
 
-// changeNode changes a node, which is restored at the end. It retries, since controllers write
-// nodes, too.
+// changeNode changes a node, which is restored at the end. It retries, since controllers also write
+// nodes.
 func (c *Cluster) changeNode(ctx context.Context, name string, change func(*corev1.Node) error) (changed *corev1.Node, err error) {
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		n, err := c.clients.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})

@@ -34,7 +34,7 @@ func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	assert.Contains(t, node().Spec.Taints, maintenance)
 	assert.False(t, c.lacksLabels(node()))
 
-	// As steps do, concurrently with the node controller.
+	// The test changes the node as steps do, concurrently with the node controller.
 	_, err := c.changeNode(t.Context(), "node-a", func(n *corev1.Node) error {
 		n.Spec.Taints = []corev1.Taint{{Key: corev1.TaintNodeOutOfService, Effect: corev1.TaintEffectNoExecute}, pressure}
 		n.Spec.Unschedulable = true

@@ -71,7 +71,7 @@ type written struct {
 }
 
 // Applied waits until the mirror has the applied objects. Within one step, objects are applied
-// without such a wait, as by kubectl.
+// without this wait, as by kubectl.
 func (c *Cluster) Applied() error {
 	for _, w := range c.unseen {
 		if err := c.await(w.resource, w.object); err != nil {
@@ -127,7 +127,7 @@ func (c *Cluster) at(gvr schema.GroupVersionResource, namespace string) dynamic.
 	return c.dynamic.Resource(gvr).Namespace(namespace)
 }
 
-// await waits until the mirror has a write, so that the next step has it, too.
+// await waits until the mirror has a write, so that the next step also has it.
 func (c *Cluster) await(res *store.Resource, written *unstructured.Unstructured) error {
 	key := c.plainKey(store.Key{Name: written.GetName(), Namespace: written.GetNamespace()})
 	version := written.GetResourceVersion()

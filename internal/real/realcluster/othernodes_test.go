@@ -2,8 +2,8 @@ package realcluster
 
 import "testing"
 
-// kube-scheduler 1.36 counts every node of the cluster in its message; a trace counts those of the
-// scenario.
+// kube-scheduler 1.36 counts every node of the cluster in its message; a trace counts only the
+// nodes of the scenario.
 func TestSchedulerMessageIsAboutTheNodesOfTheScenario(t *testing.T) {
 	for name, c := range map[string]struct{ real, want string }{
 		"a reason for all": {

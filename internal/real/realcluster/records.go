@@ -10,8 +10,8 @@ import (
 	"github.com/csisim/csisim/internal/real/deploy"
 )
 
-// discardRecords deletes the records of the run's proxies on their nodes. 'clean' deletes those of
-// a proxy that does not answer.
+// discardRecords deletes the records of the run's proxies on their nodes. 'clean' deletes the
+// records of a proxy that does not answer.
 func (c *Cluster) discardRecords(ctx context.Context) {
 	_ = c.eachProxy(ctx, "", "", func(at place) error {
 		_, _ = c.ask(ctx, at, "DELETE", "/records", nil, nil)

@@ -50,7 +50,7 @@ func volumeNamed(name string) made {
 	return made{resource: corev1.SchemeGroupVersion.WithResource("persistentvolumes"), namespace: "", name: name}
 }
 
-// letGo deletes a volume. If the driver has provisioned the volume, the driver deletes it,
+// letGo deletes a volume. If the driver has provisioned the volume, the driver deletes it;
 // otherwise only the object is deleted.
 func (c *Cluster) letGo(ctx context.Context, pv corev1.PersistentVolume) (err error) {
 	switch {

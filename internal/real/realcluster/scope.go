@@ -191,7 +191,7 @@ func (c *Cluster) withoutOthers(u *unstructured.Unstructured) {
 	}
 }
 
-// nodeIDs is the annotation of a node with the drivers' ids for it.
+// nodeIDs is the annotation of a node with its ids in the drivers.
 const nodeIDs = "csi.volume.kubernetes.io/nodeid"
 
 func (c *Cluster) idsOfOthers(u *unstructured.Unstructured, isOurs func(driver string) bool) {

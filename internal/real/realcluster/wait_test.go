@@ -21,7 +21,7 @@ func waiting(name, reason string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, Image: name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}
 }
 
-// Pods of another run are not this run's trouble; init containers are.
+// Problems of another run's pods do not count; problems of init containers do.
 func TestTroublesOfPodsOfARun(t *testing.T) {
 	other, this := podOf("other", "a"), podOf("this", "b")
 	other.Status.ContainerStatuses = []corev1.ContainerStatus{waiting("foreign", "ImagePullBackOff")}

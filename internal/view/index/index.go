@@ -63,7 +63,7 @@ const (
 	NotTried State = "untried"
 )
 
-// Label is the state in words.
+// Label returns the state in words.
 func (s State) Label() string {
 	if s == NotTried {
 		return "not tried"
@@ -71,10 +71,10 @@ func (s State) Label() string {
 	return string(s)
 }
 
-// States are the states in the order of the filters.
+// States returns the states in the order of the filters.
 func (Page) States() []State { return []State{Failed, Known, NotTried, Passed} }
 
-// Verdict is the outcome of all runs in a word.
+// Verdict returns the outcome of all runs in a word.
 func (x Page) Verdict() string {
 	switch {
 	case x.Failed:

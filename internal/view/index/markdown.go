@@ -94,7 +94,7 @@ func (x Page) groups(b *strings.Builder) {
 	}
 }
 
-// Cell is a text in a table or a sentence. Markdown shows each of its characters literally.
+// Cell returns a text for a table or a sentence. Markdown shows each of its characters literally.
 func Cell(s string) string {
 	return escaper.Replace(oneLine(s))
 }

@@ -15,8 +15,8 @@ import (
 // Dev is the directory in which a node's own /dev is built and changed.
 const Dev = "/run/csisim/dev"
 
-// FurnishDev gives a node a separate /dev, with the devices of the host: others can be added to it.
-// Skip selects names that the node does not get. It runs within the node.
+// FurnishDev gives a node a separate /dev with the devices of the host. Other devices can be added
+// to it. Skip selects names that the node does not get. It runs within the node.
 func FurnishDev(skip func(name string) bool) error {
 	if err := os.MkdirAll(Dev, 0o755); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (s *Server) Furnish(n standin.Node) error {
 	return n.MountHelpers(filepath.Join(s.dir, "helpers"))
 }
 
-// Operations are the operations that can be made to fail.
+// Operations returns the operations that can be made to fail.
 func (*Server) Operations() []string { return []string{"mount"} }
 
 // Fail makes mounts fail. In a message, %s is replaced by the source, HOST:DIR.
@@ -108,5 +108,5 @@ func (s *Server) Recover() error {
 
 func (s *Server) failure(name string) string { return filepath.Join(s.dir, "failures", name) }
 
-// Stop does nothing: the exports go with the run's directory.
+// Stop does nothing: the exports are deleted with the run's directory.
 func (s *Server) Stop() error { return nil }

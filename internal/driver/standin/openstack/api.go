@@ -139,5 +139,5 @@ func read[T any](request *http.Request) (body T, err error) {
 	return body, nil
 }
 
-// timestamp is a time as OpenStack writes it.
+// timestamp returns a time as OpenStack writes it.
 func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000") }

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// devices are the names of the disks that a node finds by their serial numbers.
+// devices returns the names of the disks that a node finds by their serial numbers.
 func devices(t *testing.T, node machine.Machine) []string {
 	_, output := run(t, node, "ls", "/dev/disk/by-id")
 	return strings.Fields(output)
@@ -52,7 +52,7 @@ func TestAnAttachedVolumeIsADeviceOfItsServerOnly(t *testing.T) {
 	assert.Equal(t, diskNames(hostBefore), diskNames(hostAfter), "the host has no such device")
 }
 
-// diskNames are the virtual disks of a /dev.
+// diskNames returns the virtual disks of a /dev.
 func diskNames(entries []os.DirEntry) []string {
 	var names []string
 	for _, e := range entries {

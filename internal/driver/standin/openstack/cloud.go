@@ -29,7 +29,7 @@ type Options struct {
 	Settle uint `json:"settle,omitempty" doc:"The number of times that clients see a state such as creating before the next state, such as available; default 0: the driver sees it only in the answer to its request."`
 }
 
-// Quota is the limit of the project; 0 is no limit.
+// Quota is the limit of the project; 0 means no limit.
 type Quota struct {
 	Volumes   int `json:"volumes,omitempty" doc:"The number of volumes."`
 	Gigabytes int `json:"gigabytes,omitempty" doc:"The sum of their sizes, and of those of snapshots, in GiB."`
@@ -60,7 +60,7 @@ type Cloud struct {
 	servers   map[string]*server
 	volumes   []*volume
 	snapshots []*snapshot
-	made      map[string]int // how many things of a name there were
+	made      map[string]int // the number of things with a name so far
 	failures  []standin.Failure
 }
 
@@ -154,7 +154,7 @@ func (c *Cloud) fails(operation string) (standin.Failure, bool) {
 	return found, true
 }
 
-// uuid is the same in each run for the nth thing of a kind and name.
+// uuid returns an id that is the same in each run for the nth thing of a kind and name.
 func (c *Cloud) uuid(kind, name string) string {
 	name = kind + "/" + name
 	c.made[name]++
@@ -167,7 +167,7 @@ func uuidOf(text string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// zones are the availability zones of volumes.
+// zones returns the availability zones of volumes.
 func (c *Cloud) zones() []string {
 	zones := slices.Clone(c.options.Zones)
 	if len(zones) == 0 {

@@ -50,8 +50,8 @@ func (c *Cloud) page(request *http.Request, name string, all []view) (answer, er
 }
 
 // atLeast reports whether a request asks for a microversion of a service's API, such as volume 3.42
-// or compute 2.60, or for a later one. It compares only the number after the point, because there
-// is only one major version.
+// or compute 2.60, or for a later microversion. It compares only the number after the point,
+// because there is only one major version.
 func atLeast(request *http.Request, header, service string, minor int) bool {
 	version, found := strings.CutPrefix(request.Header.Get(header), service+" ")
 	_, number, dotted := strings.Cut(version, ".")

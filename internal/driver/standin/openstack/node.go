@@ -76,7 +76,7 @@ func (c *Cloud) furnish(s *server) error {
 	return nil
 }
 
-// ClientConfig is the cloud.conf of a client.
+// ClientConfig returns the cloud.conf of a client.
 func (c *Cloud) ClientConfig() string {
 	return fmt.Sprintf(`[Global]
 auth-url = %s
@@ -106,7 +106,7 @@ func furnishDev() error {
 	return os.Symlink("../../"+configDrive, filepath.Join(disk.Dev, configDriveLabel))
 }
 
-// link is the name that a virtio disk gets from its serial number, in 20 characters.
+// link returns the name that a virtio disk gets from its serial number, in 20 characters.
 func (v *volume) link() string { return byID + v.id[:20] }
 
 // show makes a volume's device on its server.

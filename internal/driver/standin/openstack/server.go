@@ -140,7 +140,7 @@ func (v *volume) attachedTo(server string) bool {
 	return slices.ContainsFunc(v.attachments, func(a attachment) bool { return a.server == server })
 }
 
-// freeDevice is the first device name of a server without a volume; /dev/vda is its disk.
+// freeDevice returns the first device name of a server without a volume; /dev/vda is its disk.
 func (c *Cloud) freeDevice(s *server) string {
 	for letter := 'b'; ; letter++ {
 		device := "/dev/vd" + string(letter)

@@ -108,7 +108,7 @@ func (s *snapshot) becomes(status string) func() error {
 	return func() error { s.status = status; return nil }
 }
 
-// view is a snapshot as a client sees it.
+// view returns a snapshot as a client sees it.
 func (s *snapshot) view() view {
 	return view{
 		"id": s.id, "name": s.name, "description": s.description, "volume_id": s.volume, "status": s.status, "size": s.size,

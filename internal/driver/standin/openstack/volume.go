@@ -24,7 +24,7 @@ type volume struct {
 	pending               *transition
 }
 
-// attachment is a volume's being attached to a server.
+// attachment is the attachment of a volume to a server.
 type attachment struct {
 	server, device string
 	at             time.Time
@@ -258,12 +258,12 @@ func (c *Cloud) listTypes(*http.Request) (answer, error) {
 	return answer{status: http.StatusOK, body: map[string]any{"volume_types": types}}, nil
 }
 
-// becomes is a transition's end.
+// becomes returns the end of a transition.
 func (v *volume) becomes(status string) func() error {
 	return func() error { v.status = status; return nil }
 }
 
-// view is a volume as a client sees it.
+// view returns a volume as a client sees it.
 func (v *volume) view() view {
 	attached := []any{}
 	for _, a := range v.attachments {

@@ -18,7 +18,7 @@ type collection struct {
 	Collection
 	compiled compiled
 	objects  []object // never changed in place
-	before   []object // before something was made or deleted last
+	before   []object // the objects before the last creation or deletion
 	made     int
 	disks    map[string]*attached // by the id of their objects
 }
@@ -30,7 +30,7 @@ func (c *collection) idField() string {
 	return c.ID
 }
 
-// id is the id of an object as text; empty for none.
+// id returns the id of an object as text; empty for none.
 func (c *collection) id(t object) string {
 	if id := t[c.idField()]; id != nil {
 		return fmt.Sprint(id)
@@ -69,7 +69,7 @@ func (c *collection) list(q request, stale bool) answer {
 	return jsonAnswer(http.StatusOK, found)
 }
 
-// values are the objects as values of expressions.
+// values returns the objects as values of expressions.
 func (c *collection) values() []any {
 	all := []any{}
 	for _, t := range c.objects {
@@ -114,7 +114,7 @@ func (c *collection) create(body object) answer {
 	return jsonAnswer(http.StatusCreated, content)
 }
 
-// make adds an object with the fields of a request and those of the declaration, or refuses it.
+// make adds an object with the fields of a request and of the declaration, or refuses the object.
 func (c *collection) make(body object) (object, *answer) {
 	t := maps.Clone(body)
 	for _, field := range c.Unique {
@@ -156,7 +156,7 @@ func (c *collection) add(t object) {
 	c.objects = append(slices.Clone(c.objects), t)
 }
 
-// ofObject answers a request about the object of an id.
+// ofObject answers a request about the object with an id.
 func (c *collection) ofObject(method, id string, t object) answer {
 	at := c.find(id)
 	switch {

@@ -2,7 +2,7 @@ package web
 
 import "fmt"
 
-// compiled is the expressions of a collection.
+// compiled holds the compiled expressions of a collection.
 type compiled struct {
 	listed                   *expression
 	create, created, nodes   *expression
@@ -32,7 +32,7 @@ func (r Route) compile() (compiledRoute, error) {
 	return x, err
 }
 
-// named is the text of an expression, and where it is compiled to.
+// named is the text of an expression, and the destination of its compiled form.
 type named struct {
 	field, text string
 	to          **expression

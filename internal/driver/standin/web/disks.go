@@ -117,7 +117,7 @@ func (s *Service) diskAt(path string) *attached {
 	return nil
 }
 
-// machines are the names of the machines with some names or numbers.
+// machines returns the names of the machines with one of the given names or numbers.
 func (s *Service) machines(nodes []any) (all []string) {
 	for name, e := range s.endpoints {
 		if slices.ContainsFunc(nodes, func(node any) bool { return node == name || node == e.number }) {

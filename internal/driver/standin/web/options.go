@@ -129,7 +129,7 @@ func checkPath(text string) error {
 	return nil
 }
 
-// operations are the operations of a collection, or of a route.
+// operations returns the operations of a collection, or of a route.
 func (c Collection) operations() []string {
 	below := path.Join(c.Path, "*")
 	return []string{

@@ -36,7 +36,7 @@ func (e *endpoint) read(r *http.Request) (request, error) {
 
 func (q request) operation() string { return q.method + " " + q.path }
 
-// names are the values for the expressions of a route.
+// names returns the values for the expressions of a route.
 func (q request) names(object object) names {
 	query := map[string]any{}
 	for name := range q.query {
@@ -82,7 +82,7 @@ func (s *Service) place(q request) (place, error) {
 	return place{route: q.path}, nil
 }
 
-// idIn is the element of a path at the first * of the route's path.
+// idIn returns the element of a path at the first * of the route's path.
 func (r Route) idIn(of string) string {
 	elements := strings.Split(of, "/")
 	for i, element := range strings.Split(r.Path, "/") {
@@ -94,7 +94,7 @@ func (r Route) idIn(of string) string {
 }
 
 // objectOf returns the object to which a route refers, with its collection and its place in it. The
-// place is negative without such an object.
+// place is negative if the object does not exist.
 func (s *Service) objectOf(at place) (*collection, object, int) {
 	c := s.collection(at.declared.Of)
 	if c == nil {

@@ -76,7 +76,8 @@ func (p place) isDoneBefore(method string, status int) bool {
 	return false
 }
 
-// failure is the status by which a step of the scenario makes an operation fail; 0 if it does not.
+// failure returns the status by which a step of the scenario makes an operation fail; 0 if it does
+// not.
 func (s *Service) failure(operation string) (int, string) {
 	at := slices.IndexFunc(s.failures, func(f standin.Failure) bool { return f.Operation == operation })
 	if at < 0 {
@@ -149,7 +150,7 @@ func (s *Service) ofRoute(at place, q request) answer {
 	return r.answerTo(n)
 }
 
-// objects are the objects of all collections, by their paths.
+// objects returns the objects of all collections, by their paths.
 func (s *Service) objects() map[string]any {
 	all := map[string]any{}
 	for _, c := range s.collections {
@@ -177,7 +178,7 @@ func (s *Service) makeNew(r *compiledRoute, n names) (object, *answer) {
 	return made, nil
 }
 
-// answerTo is the answer of a route when its changes are made.
+// answerTo returns the answer of a route when its changes are made.
 func (r *compiledRoute) answerTo(n names) answer {
 	a := answer{status: r.Status, body: []byte(r.Body)}
 	if a.status == 0 {

@@ -37,7 +37,7 @@ type endpoint struct {
 	watch   *standin.Watch // nil for none
 }
 
-// declared is the machine as expressions refer to it.
+// declared returns the machine in the form that expressions use.
 func (e *endpoint) declared() map[string]any {
 	return map[string]any{"name": e.node.Name, "zone": e.node.Zone, "number": e.number}
 }
@@ -112,7 +112,7 @@ func (s *Service) furnish(e *endpoint) error {
 }
 
 // URL returns the address at which programs of a machine reach the service; empty if the machine is
-// not prepared for it.
+// not prepared for the service.
 func (s *Service) URL(machine string) string {
 	s.lock.Lock()
 	defer s.lock.Unlock()

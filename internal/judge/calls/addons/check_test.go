@@ -42,7 +42,7 @@ func failed(c *Check, code string, request, response proto.Message) {
 	c.Ended(call)
 }
 
-// unserved promises something, and does not implement a method.
+// unserved makes the driver promise a capability and answer Unimplemented to a method.
 func unserved(c *Check, promised *identity.Capability, method string) {
 	ended(c, &identity.GetCapabilitiesRequest{}, &identity.GetCapabilitiesResponse{Capabilities: []*identity.Capability{promised}})
 	c.Ended(trace.Entry{Kind: trace.Call, Driver: "d", Node: "node-a", Method: method, Code: "Unimplemented"}.Event())

@@ -52,7 +52,7 @@ func (c *Check) promoted(call *trace.Event, v Volume, force bool) {
 	}
 }
 
-// Members are the volumes of a call.
+// Members returns the volumes of a call.
 func (c *Check) Members(call *trace.Event, source *replication.ReplicationSource) (all []Volume) {
 	if id := source.GetVolume().GetVolumeId(); id != "" {
 		return []Volume{{call.Driver, id}}
