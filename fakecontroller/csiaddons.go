@@ -36,7 +36,7 @@ type Addons struct {
 }
 
 // Reach connects simulated programs with external ones. If managerToo is set, the controller
-// manager is external, too.
+// manager is also external.
 func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
 	a.network.Outside, a.network.ManagerOutside = outside, managerToo
 }
@@ -44,7 +44,7 @@ func (a *Addons) Reach(outside AddonsOutside, managerToo bool) {
 // Close ends the connections to programs outside.
 func (a *Addons) Close() { a.network.Close() }
 
-// Manager is the controller manager.
+// Manager returns the controller manager.
 func (a *Addons) Manager(o AddonsManagerOptions) Controller {
 	return Controller{Name: AddonsManager, Start: func(in Cluster) Program {
 		if o.LeaderElect {

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// Whatever a user does in the middle of a volume's life, the volume's life continues in the end.
+// After any action of a user in the middle of a volume's life, the life continues.
 func TestAVolumesLifeSurvivesUserActions(t *testing.T) {
 	for action, note := range map[fault.Action]string{
 		fault.PodsAgain:      "a user makes pod default/web again",

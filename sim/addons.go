@@ -33,7 +33,7 @@ type AddonsSidecar struct {
 	fakecontroller.SidecarFlags
 }
 
-// inCluster is the sidecar as a part of the cluster.
+// inCluster returns the sidecar as a part of the cluster.
 func (s AddonsSidecar) inCluster() cluster.AddonsSidecar {
 	return cluster.AddonsSidecar{Pod: s.Pod, Node: s.Node, Down: s.Down, Options: fakecontroller.AddonsSidecarOptions{
 		NodeID: s.NodeID, Port: s.Port, Flags: s.SidecarFlags, VolumeCondition: s.VolumeCondition, EnableAuth: s.EnableAuth,

@@ -23,7 +23,7 @@ type AddonsPromise struct {
 }
 
 // AddonsPromises requests the CSI-Addons capabilities of a driver's plugins. It returns none if
-// they do not serve the identity of CSI-Addons. The requests are no part of the run. A plugin with
+// they do not serve the identity of CSI-Addons. The requests are not part of the run. A plugin with
 // an exited program promises nothing; expect.Alive judges the exit. The error is an
 // *EnvironmentError.
 func (c *Simulation) AddonsPromises(name string) (AddonsPromise, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/version"
 )
 
-// API is the cluster's Kubernetes API server. Clients in this process use it directly, and net/http
-// can serve it to others. It is safe for concurrent use.
+// API returns the cluster's Kubernetes API server. Clients in this process use it directly, and
+// net/http can serve it to others. It is safe for concurrent use.
 //
 // The first call starts it; its watches do not deliver earlier writes.
 func (c *Simulation) API() *apiserver.Server { return c.api() }
@@ -41,17 +41,17 @@ func (c *Simulation) RESTConfig() *rest.Config {
 	return config
 }
 
-// Client is a client of the cluster's API.
+// Client returns a client of the cluster's API.
 func (c *Simulation) Client() kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(c.API().Config())
 }
 
-// DynamicClient is a client for objects of any kind, without their Go types.
+// DynamicClient returns a client for objects of any kind, without their Go types.
 func (c *Simulation) DynamicClient() dynamic.Interface {
 	return dynamic.NewForConfigOrDie(c.RESTConfig())
 }
 
-// SnapshotClient is a client for snapshots and groups of them.
+// SnapshotClient returns a client for snapshots and groups of them.
 func (c *Simulation) SnapshotClient() snapshots.Interface {
 	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }

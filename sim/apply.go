@@ -2,7 +2,7 @@ package sim
 
 import "github.com/csisim/csisim/internal/world/store"
 
-// Apply creates an object or changes it to the given one, as kubectl apply does. It removes fields
+// Apply creates an object or changes it to the given form, as kubectl apply does. It removes fields
 // that an earlier Apply set and this one omits, and keeps fields of other writers. It returns
 // "created", "configured" or "unchanged".
 func (c *Simulation) Apply(obj store.Object) (verb string, err error) {

@@ -21,7 +21,7 @@ import (
 
 const benchDriver = "mock.csi.csisim.dev"
 
-// benchCluster is a cluster with the mock driver and a storage class for it. Its sidecars are
+// benchCluster returns a cluster with the mock driver and a storage class for it. Its sidecars are
 // configured for scale. Their default limit of five API requests per second would stretch thousands
 // of volumes over hours of virtual time. C-LIB-7
 func benchCluster(b *testing.B, nodes int) *sim.Simulation {

@@ -151,19 +151,20 @@ func (c *Cluster) Simulation() *Simulation {
 	return c.simulation
 }
 
-// Nodes are the names of all nodes.
+// Nodes returns the names of all nodes.
 func (c *Cluster) Nodes() []string { return c.world.Nodes() }
 
-// Client is a clientset of client-go for the cluster's API server.
+// Client returns a clientset of client-go for the cluster's API server.
 func (c *Cluster) Client() kubernetes.Interface { return kubernetes.NewForConfigOrDie(c.RESTConfig()) }
 
-// DynamicClient is a dynamic client of client-go.
+// DynamicClient returns a dynamic client of client-go.
 func (c *Cluster) DynamicClient() dynamic.Interface { return dynamic.NewForConfigOrDie(c.RESTConfig()) }
 
-// SnapshotClient is a clientset for snapshots and group snapshots.
+// SnapshotClient returns a clientset for snapshots and group snapshots.
 func (c *Cluster) SnapshotClient() snapshots.Interface {
 	return snapshots.NewForConfigOrDie(c.RESTConfig())
 }
 
-// RESTConfig is the configuration for other clients: controller-runtime, an operator under test.
+// RESTConfig returns the configuration for other clients: controller-runtime, an operator under
+// test.
 func (c *Cluster) RESTConfig() *rest.Config { return c.world.RESTConfig() }

@@ -55,7 +55,8 @@ func (c *Cluster) Upgrade(version string, plugins ...Plugin) {
 	}
 }
 
-// allPlugins are the plugins of all drivers: first the node plugins, then the controller plugins.
+// allPlugins returns the plugins of all drivers: first the node plugins, then the controller
+// plugins.
 func (c *Simulation) allPlugins() (all []Plugin) {
 	for _, d := range c.drivers.All {
 		for _, node := range c.DriverNodes(d.Name) {

@@ -288,8 +288,8 @@ func TestTheReportOfAFailedTestIsWritten(t *testing.T) {
 	assert.Contains(t, string(second), `"expected":"pod web in phase Running"`)
 }
 
-// If no imported package opens real clusters, the flag is an error that names such a package. Tests
-// of features that no real cluster has are skipped at once.
+// If no imported package opens real clusters, the flag is an error that names a package that does.
+// Tests of features that no real cluster has are skipped at once.
 func TestARealClusterTakesItsPackage(t *testing.T) {
 	setFlag(t, "csisim.on", "kind")
 	seen := failing(t, func(f *testOf) { sim.New(f) })

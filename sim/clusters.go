@@ -119,7 +119,7 @@ func (c *Simulation) FollowStates(most int) {
 	c.run.kernel.OnWaits(c.run.recordWaits)
 }
 
-// Cluster is the name of the cluster; empty if it is the only one of its run.
+// Cluster returns the name of the cluster; empty if it is the only one of its run.
 func (c *Simulation) Cluster() string { return c.cluster }
 
 // end ends all processes of all clusters.

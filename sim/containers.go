@@ -91,8 +91,8 @@ func (c *Simulation) published(key store.Key, volumeName, file string) (machine.
 	return n.Machine, dir, nil
 }
 
-// RunsAs returns the user and group of a pod's containers: those of the first container, otherwise
-// those of the pod, otherwise root.
+// RunsAs returns the user and group of a pod's containers: as the first container sets them,
+// otherwise as the pod sets them, otherwise root.
 func (c *Simulation) RunsAs(key store.Key) (uid, gid int) {
 	pod, _ := store.Get[*corev1.Pod](c.World.Store, key)
 	return workload.RunsAs(pod)

@@ -57,7 +57,7 @@ func (c *Simulation) newDriver(o Driver) *cluster.Driver {
 	return d
 }
 
-// words are the names of sidecars.
+// words returns the names of sidecars.
 func words(sidecars []Sidecar) (names []string) {
 	for _, s := range sidecars {
 		names = append(names, string(s))
@@ -101,8 +101,8 @@ func (d Driver) sockets() (own, addons string) {
 	return own, own
 }
 
-// Drivers are the names of the drivers.
+// Drivers returns the names of the drivers.
 func (c *Simulation) Drivers() []string { return c.drivers.Names() }
 
-// DriverNodes are the names of the nodes on which a driver has a plugin.
+// DriverNodes returns the names of the nodes on which a driver has a plugin.
 func (c *Simulation) DriverNodes(name string) []string { return c.drivers.NodesOf(name) }

@@ -39,9 +39,10 @@ type Exploration struct {
 // Explore runs a test as often as the Exploration says. The runs differ in the order of processes,
 // in stale views, and in faults at driver calls and API writes. The test creates its cluster with
 // the given option and the given T. Each run has a fresh cluster and driver. Explore shrinks a
-// failure to the few decisions that it needs. The outer test then fails with them. Explore keeps
-// each failure in a file in testdata/explore, which the next go test tries first. A test without
-// expectations still fails for leftovers, for lost data, and for breaches of the CSI spec.
+// failure to the few decisions that it needs. The outer test then fails and prints these decisions.
+// Explore keeps each failure in a file in testdata/explore, which the next go test tries first. A
+// test without expectations still fails for leftovers, for lost data, and for breaches of the CSI
+// spec.
 //
 // Expectations must hold in every order and with every fault: wait for state, and do not count
 // calls.
@@ -96,7 +97,7 @@ func (o Exploration) space() fault.Space {
 	return fault.Space{Kinds: o.Faults, Budget: cmp.Or(o.Budget, usual)}
 }
 
-// choicesIn are choices, one a line.
+// choicesIn returns choices as text, one per line.
 func choicesIn(choices []explore.Choice) string {
 	var b strings.Builder
 	for _, c := range choices {

@@ -44,7 +44,7 @@ func (k kept) write(f *explore.Finding) (string, error) {
 	return file, os.WriteFile(file, text, 0o666)
 }
 
-// fail runs the kept failures again, and fails the test for the first one that still occurs.
+// fail runs the kept failures again, and fails the test for the first failure that still occurs.
 func (k kept) fail(t T, subject *explored) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(k.dir, "*.yaml"))

@@ -13,8 +13,8 @@ import (
 )
 
 // Kept is the state of a cluster that outlives it: the objects of its API, and its directory with
-// the files of nodes and drivers. The next cluster with it begins as after a reboot of all nodes.
-// Drivers are programs or sockets, because the memory of this process is not kept.
+// the files of nodes and drivers. The next cluster with this state begins as after a reboot of all
+// nodes. Drivers are programs or sockets, because the memory of this process is not kept.
 type Kept struct {
 	// Dir is the directory of the cluster. The caller closes it, after the cluster.
 	Dir *workdir.Dir
@@ -23,15 +23,15 @@ type Kept struct {
 	// Restore puts the objects of the last cluster into the store. It is called before the first
 	// component starts, unless the cluster is new.
 	Restore func(*store.Store) error
-	// Nodes and Drivers are the names of those of the last cluster, and Kubernetes is its version.
-	// This cluster may have more, and a newer version. The CSIDriver objects of the drivers are
-	// among the restored objects, unless they were deleted.
+	// Nodes and Drivers are the names of the last cluster's nodes and drivers, and Kubernetes is
+	// its version. This cluster may have more, and a newer version. The CSIDriver objects of the
+	// drivers are among the restored objects, unless they were deleted.
 	Nodes, Drivers []string
 	Kubernetes     version.Version
 }
 
-// checkKept returns the first reason why the cluster cannot have a state that outlives it, or that
-// of an earlier cluster.
+// checkKept returns the first reason why the cluster cannot have a state that outlives it, or
+// cannot take over the state of an earlier cluster.
 func (o Options) checkKept() error {
 	if o.Kept == nil {
 		return nil
@@ -55,7 +55,7 @@ func (o Options) checkKept() error {
 		}
 	}
 	for _, name := range o.Kept.Drivers {
-		// A driver without a name is one of them.
+		// A driver that has no name here may be this driver.
 		if !slices.Contains(drivers, name) && !slices.Contains(drivers, "") {
 			return o.keptError("its drivers are %v, and this cluster lacks %s: want all of them", o.Kept.Drivers, name)
 		}

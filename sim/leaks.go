@@ -50,17 +50,17 @@ func (c *Simulation) look() Ledger {
 	return ledger.Look(seen)
 }
 
-// Leftovers are the leaks of the ledger.
+// Leftovers returns the leaks of the ledger.
 func (c *Simulation) Leftovers() []ledger.Entry { return c.Ledger().Leaks }
 
-// Unmounted returns the foreign mounts that drivers unmounted, one a line.
+// Unmounted returns the foreign mounts that drivers unmounted, one per line.
 func (c *Simulation) Unmounted() []string { return texts(c.checks.Watch.Unmounted()) }
 
 // Listed returns the sorted ids of all volumes and snapshots that drivers have listed at the
 // beginning of the run and at its end, including those that the run did not create.
 func (c *Simulation) Listed() []string { return c.drivers.Listed() }
 
-// Died are the programs of drivers that ended by themselves.
+// Died returns the programs of drivers that ended by themselves.
 func (c *Simulation) Died() []expect.Death { return c.drivers.Died }
 
 // ReadData lets all running pods read the content of their volumes once more.

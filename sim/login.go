@@ -15,7 +15,7 @@ type Host struct {
 	network       *machine.Network
 }
 
-// Hosts are all nodes.
+// Hosts returns all nodes.
 func (c *Simulation) Hosts() []Host {
 	var all []Host
 	for _, n := range c.nodes.All {
@@ -45,7 +45,7 @@ func (h Host) Run(ctx context.Context, args []string, s machine.Stdio, terminal 
 	return process.Await(ctx)
 }
 
-// shell is root's in the node's /etc/passwd. Default: /bin/sh.
+// shell returns the login shell of root in the node's /etc/passwd. Default: /bin/sh.
 func (h Host) shell() string {
 	users, _ := h.machine.ReadFile("/etc/passwd") // a machine may have none
 	for line := range strings.Lines(string(users)) {

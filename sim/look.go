@@ -32,7 +32,7 @@ func (c *Simulation) Files(name string) []string {
 	return listing.Of(n.Machine)
 }
 
-// RecordFiles writes such a listing into the trace; when describes the moment.
+// RecordFiles writes this listing into the trace; when describes the moment.
 func (c *Simulation) RecordFiles(node, when string) error {
 	if _, err := c.nodes.Named(node); err != nil {
 		return err

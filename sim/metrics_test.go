@@ -132,8 +132,8 @@ func TestAKubeletsSummaryHasTheVolumesOfItsPods(t *testing.T) {
 	assert.Equal(t, "v", pods.Items[0].Name)
 }
 
-// The answer for a missing node or page is that of the real server. [apimachinery/pkg/util/proxy
-// Transport.RoundTrip]
+// The answer for a missing node or page equals the answer of the real server.
+// [apimachinery/pkg/util/proxy Transport.RoundTrip]
 func TestAnUnreachableKubeletIsUnavailable(t *testing.T) {
 	c := measuredCluster(t)
 	for _, try := range []struct {

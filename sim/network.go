@@ -76,7 +76,7 @@ func (o Options) nameServer() string {
 	return address.DNS.String()
 }
 
-// loopbackSeen is the address by which pods reach loopback of the machine that csisim runs on.
+// loopbackSeen returns the address by which pods reach loopback of the machine that csisim runs on.
 func (o Options) loopbackSeen() string {
 	if o.Network == nil {
 		return "127.0.0.1"

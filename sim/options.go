@@ -85,8 +85,8 @@ type Options struct {
 	// WorkDir is the parent of the run's own directory. Only clusters with drivers outside this
 	// process need it. Default: os.TempDir().
 	WorkDir string
-	// Kept is the state that outlives the cluster. Its directory replaces that of WorkDir. Default:
-	// nothing outlives the cluster.
+	// Kept is the state that outlives the cluster. Its directory replaces the run's directory in
+	// WorkDir. Default: nothing outlives the cluster.
 	Kept *Kept
 	// Recorder keeps or compares the scheduling events. Default: none.
 	Recorder *kernel.Recorder
@@ -123,7 +123,7 @@ type Options struct {
 	// Start is the cluster's time at the beginning. Default: kernel.Epoch.
 	Start time.Time
 	// Names seeds object UIDs and volume names, so clusters with different Names never share one.
-	// Default: all clusters make the same.
+	// Default: all clusters make the same UIDs and names.
 	Names string
 	// Token is the token that clients of the API must send. Default: no token is needed.
 	Token string
@@ -145,12 +145,12 @@ type Options struct {
 	// Images are the programs that containers run in a live cluster: a path of the host for each
 	// image, with or without its tag. Containers of other images are records. Default: none.
 	Images map[string]string
-	// RootFS are the root file systems of images, by image like Images, for containers with a root
+	// RootFS are the root file systems of images, by image as in Images, for containers with a root
 	// file system. Images that need unpacking are unpacked to the directory of the run, and deleted
 	// with it. Default: none.
 	RootFS map[string]RootFS
-	// Lives describes how the containers of further images end. Its keys are images, like those of
-	// Images. Default: they run until they are stopped.
+	// Lives describes how the containers of further images end. Its keys are images, as in Images.
+	// Default: they run until they are stopped.
 	Lives map[string]Life
 	// RefuseUnmapped makes containers of further images fail with ErrImagePull. Default: they are
 	// records.
@@ -198,7 +198,7 @@ type Node struct {
 	Zone, Region string
 	// Taints of the Node object. Default: none.
 	Taints []corev1.Taint
-	// Kubernetes is the version of the kubelet. Default: that of the control plane.
+	// Kubernetes is the version of the kubelet. Default: the version of the control plane.
 	Kubernetes version.Version
 	// Migration lists the in-tree plugins with another migration on the kubelet than on the control
 	// plane. Default: none.
@@ -265,7 +265,7 @@ type Driver struct {
 	// Simulation.UpgradeDriver. Default: none.
 	MockVersions map[string]mock.Options
 	// Deployments are the changes to the driver's deployment in other releases, by the name of the
-	// release. Default: a release has the deployment of the first one.
+	// release. Default: a release has the deployment of the first release.
 	Deployments map[string]Deployment
 }
 
@@ -288,14 +288,14 @@ type FurtherPlugin struct {
 	// Name distinguishes it from other further plugins of the driver on its node.
 	Name string
 	Node string
-	// NodeID is its CSI node id. Default: that of the driver's own plugin.
+	// NodeID is its CSI node id. Default: the id of the driver's own plugin.
 	NodeID string
 	// Registry is the directory of its registration socket below plugins_registry. By default it
 	// uses the registration socket of the driver's own plugin. The plugin that starts last replaces
 	// the socket.
 	Registry string
-	// Refused is the reaction of its registrar if the kubelet refuses the driver. Default: that of
-	// the driver's own plugin.
+	// Refused is the reaction of its registrar if the kubelet refuses the driver. Default: the
+	// reaction at the driver's own plugin.
 	Refused registrar.Refused
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/sim/expect"
 )
 
-// manifestOf is a manifest of the library's fail-overs.
+// manifestOf returns a manifest of the library's fail-over scenarios.
 func manifestOf(t *testing.T, name string) string {
 	text, err := os.ReadFile(filepath.Join("..", "scenarios", "csi-addons", "manifests", name))
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// newProgram is the backend of a plugin that is a program.
+// newProgram returns the backend of a plugin that is a program.
 func (c *Simulation) newProgram(p *cluster.Plugin, o *Program) cluster.Backend {
 	d := p.Driver
 	spec := program.Spec{

@@ -57,7 +57,7 @@ func findings(failures []*expect.Failure) []view.Finding {
 	return found
 }
 
-// again is the command that runs a test again, from its module.
+// again returns the command that runs a test again, from its module.
 func again(test string) string {
 	of := "."
 	if info, known := debug.ReadBuildInfo(); known && info.Path != "" {

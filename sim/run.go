@@ -26,7 +26,8 @@ func (c *Simulation) Boot() error {
 }
 
 // EachInstant calls look at the end of each instant of virtual time, after the last event of the
-// instant. look must not change anything. If there are several functions, the last one is called.
+// instant. look must not change anything. If there are several functions, the last function is
+// called.
 func (c *Simulation) EachInstant(look func()) { c.World.Kernel.EachInstant(look) }
 
 // IsInstalled reports whether a node lists a driver, in its CSINode or in the equivalent for an old
@@ -77,6 +78,6 @@ type Wait = unfinished.Wait
 // Waits returns the waits of the run, of all its clusters.
 func (c *Simulation) Waits() []Wait { return c.run.unfinished.Waits() }
 
-// Overdue are the calls to drivers that exceeded the patience, in the order in which they exceeded
-// it. Calls to a driver that a fault had stopped do not count.
+// Overdue returns the calls to drivers that exceeded the patience, in the order in which they
+// exceeded it. Calls to a driver that a fault had stopped do not count.
 func (c *Simulation) Overdue() []string { return c.run.overdue }

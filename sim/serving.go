@@ -9,7 +9,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// backend is the backend of a plugin with the servers of its release.
+// backend returns the backend of a plugin with the servers of its release.
 func (s *Servers) backend(p *cluster.Plugin) (cluster.Backend, error) {
 	return &cluster.Serving{Plugin: p, Services: func() []machine.Service {
 		release := s.release(p.Version)
@@ -20,8 +20,8 @@ func (s *Servers) backend(p *cluster.Plugin) (cluster.Backend, error) {
 	}}, nil
 }
 
-// Services are the gRPC services of the CSI spec that the servers implement, for Servers. It panics
-// for a value that implements none of them.
+// Services returns the gRPC services of the CSI spec that the servers implement, for Servers. It
+// panics for a value that implements none of them.
 func Services(servers ...any) []machine.Service {
 	var all []machine.Service
 	for _, server := range servers {

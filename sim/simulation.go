@@ -159,7 +159,7 @@ func (c *Simulation) Close() error {
 // Interrupt ends the cluster's present run with err. It may be called from any goroutine.
 func (c *Simulation) Interrupt(err error) { c.World.Kernel.Interrupt(err) }
 
-// Nodes are the names of the nodes.
+// Nodes returns the names of the nodes.
 func (c *Simulation) Nodes() []string { return c.nodes.Names() }
 
 // Controllers returns the names of the controllers and sidecars. For a sidecar with replicas, these

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const driver = "mock.csi.csisim.dev"
 
-// cluster is a booted cluster with the mock driver and a storage class.
+// cluster returns a booted cluster with the mock driver and a storage class.
 func cluster(t *testing.T, o sim.Options) *sim.Simulation {
 	t.Helper()
 	if o.Drivers == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/csisim/csisim/internal/cluster"
 )
 
-// backend is the backend of a plugin that listens at one of the sockets.
+// backend returns the backend of a plugin that listens at one of the sockets.
 func (s *Socket) backend(p *cluster.Plugin) (cluster.Backend, error) {
 	target := cmp.Or(s.Controller, s.Node)
 	if p.Node != "" {

@@ -53,7 +53,7 @@ func (c *Simulation) UpgradeKubelet(name string, u Upgrade) error {
 
 // UpgradeControlPlane ends the API server, the controllers of kube-controller-manager and the
 // scheduler, if they run. It starts them in another version, or with other migrated plugins. The
-// sidecars of drivers do not belong to it.
+// sidecars of drivers do not belong to the control plane.
 func (c *Simulation) UpgradeControlPlane(u Upgrade) error {
 	const subject = "upgrade of the control plane"
 	from, to := c.World.Version, cmp.Or(u.Kubernetes, c.World.Version)

@@ -9,7 +9,7 @@ import (
 
 // UpgradeDriver replaces the pod of a driver's plugin, or of its controller plugin, with a pod of
 // another release. The sidecars are replaced with the pod, as in a rolling update. The release is
-// one of the driver's versions, or the first one, for a rollback. The new program has a fresh
+// one of the driver's versions, or the first release, for a rollback. The new program has a fresh
 // container; directories of the node stay. The objects of the release are applied before. On a node
 // without power the pod is replaced when the node boots.
 func (c *Simulation) UpgradeDriver(at Plugin, version string) error {
@@ -35,7 +35,7 @@ func (c *Simulation) SetVersion(at Plugin, version string) error {
 	return c.drivers.SetVersion(at.Driver, at.Node, version)
 }
 
-// versions are the names of the driver's other releases.
+// versions returns the names of the driver's other releases.
 func (d Driver) versions() []string {
 	names := slices.Collect(maps.Keys(d.Deployments))
 	switch {

@@ -29,7 +29,7 @@ func WithServers(name string, servers Servers) Option {
 }
 
 // WithProgram adds a driver program. csisim starts it for each node and for the controller, and
-// calls it over real sockets. Its name is the one that GetPluginInfo returns. The words of the
+// calls it over real sockets. Its name is the name that GetPluginInfo returns. The words of the
 // command are templates; see Program.
 func WithProgram(command ...string) Option {
 	return WithDriver(Driver{Program: &Program{Command: command}})

@@ -17,9 +17,9 @@ type World interface {
 	Boot() error
 	// Close removes all objects that the test has created.
 	Close() error
-	// Nodes are the names of the nodes.
+	// Nodes returns the names of the nodes.
 	Nodes() []string
-	// RESTConfig is the configuration of clients of any kind.
+	// RESTConfig returns the configuration of clients of any kind.
 	RESTConfig() *rest.Config
 
 	// Evidence returns the evidence for checking expectations. Exclusively runs a function that
@@ -55,7 +55,7 @@ var _ World = &Simulation{}
 // Say notes an action in the trace.
 func (c *Simulation) Say(what string) { c.World.Say(what) }
 
-// Last is the Seq of the last event of the cluster.
+// Last returns the Seq of the last event of the cluster.
 func (c *Simulation) Last() uint64 { return c.World.Trace.Last() }
 
 // Inject activates a fault at the calls of drivers.

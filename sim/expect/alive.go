@@ -17,7 +17,7 @@ type Alive Allowed
 // String returns the expectation in words.
 func (Alive) String() string { return "the driver's program runs until it is stopped" }
 
-// Failure is a program that ended.
+// Failure reports a program that ended.
 func (a Alive) Failure(ev *Evidence) *Failure {
 	if ev.Died == nil {
 		return nil

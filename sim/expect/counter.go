@@ -10,7 +10,7 @@ import (
 type Counter struct {
 	Journal *Journal
 	Pattern calls.Pattern
-	// Fitting is the number that Count found last.
+	// Fitting is the number that Count returned last.
 	Fitting int
 
 	next int            // in the journal's calls

@@ -46,7 +46,7 @@ func (p *Event) Matches(e *trace.Event) bool {
 		fits(p.Type, e.Resource) && fits(p.From, e.Actor)
 }
 
-// String is the pattern in words: FailedMount about Pod/web, message *Internal*.
+// String returns the pattern in words: FailedMount about Pod/web, message *Internal*.
 func (p Event) String() string {
 	text := p.Reason
 	if text == "" {

@@ -26,7 +26,7 @@ type Failure struct {
 	Expected, Got string
 	// About is the event that shows the failure best; nil for none.
 	About *trace.Event
-	// Trail are the events that led there, the last one last.
+	// Trail are the events that led there, the last event last.
 	Trail []*trace.Event
 	// Hint is advice about the next thing to look at or to try.
 	Hint string

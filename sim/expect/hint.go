@@ -38,7 +38,7 @@ func IsWarning(e *trace.Event) bool {
 // IsFailedCall reports whether a call's caller received an error.
 func IsFailedCall(e *trace.Event) bool { return e.Kind == trace.Call && e.Code != "" }
 
-// News is the newest event of a kind, unless a later call succeeded.
+// News returns the newest event of a kind, unless a later call succeeded.
 func (ev *Evidence) News(is func(*trace.Event) bool) *trace.Event {
 	e := ev.lastOf(func(e *trace.Event) bool {
 		return is(e) || e.Kind == trace.Call && calls.Result(e) == "OK" && !calls.IsAsking(e)

@@ -62,10 +62,10 @@ func (j *Journal) take(e *trace.Event) {
 	}
 }
 
-// CallsSince are the calls after an event.
+// CallsSince returns the calls after an event.
 func (j *Journal) CallsSince(seq uint64) []*trace.Event { return after(j.Calls, seq) }
 
-// EventsSince are the Kubernetes events after an event.
+// EventsSince returns the Kubernetes events after an event.
 func (j *Journal) EventsSince(seq uint64) []*trace.Event { return after(j.Events, seq) }
 
 func after(all []*trace.Event, seq uint64) []*trace.Event {

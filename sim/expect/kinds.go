@@ -45,7 +45,7 @@ type Kinds struct {
 func KindsIn(s *store.Store) Kinds { return Kinds{s} }
 
 // Names finds a resource by each of its names. Built-in resources take precedence over definitions,
-// and definitions over those later in the alphabet.
+// and each definition over those that are later in the alphabet.
 func (k Kinds) Names() map[string]*store.Resource {
 	if k.store == nil {
 		return builtIn
@@ -61,7 +61,7 @@ func (k Kinds) Names() map[string]*store.Resource {
 	return names
 }
 
-// List is every name of a resource, sorted.
+// List returns every name of a resource, sorted.
 func (k Kinds) List() []string { return slices.Sorted(maps.Keys(k.Names())) }
 
 // Named finds a resource by one of its names, regardless of case.

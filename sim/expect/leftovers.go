@@ -8,7 +8,7 @@ import (
 )
 
 // Leftovers expects that nothing is left behind, apart from allowed leftovers. Leftovers of
-// Kubernetes itself are no failure.
+// Kubernetes itself are not failures.
 type Leftovers Allowed
 
 // String returns the expectation in words.
@@ -29,7 +29,7 @@ func (l Leftovers) Failure(ev *Evidence) *Failure {
 	return f
 }
 
-// Without are the forbidden entries.
+// Without returns the forbidden entries.
 func (a *Allowed) Without(entries []ledger.Entry) []ledger.Entry {
 	return slices.DeleteFunc(entries, func(e ledger.Entry) bool { return a.allows(e.Subject()) })
 }

@@ -30,7 +30,7 @@ type Object struct {
 	// Condition is a condition of its status: "Ready" requires True, TYPE=STATUS another status.
 	// Default: any.
 	Condition string
-	// Gone requires that no such object exists.
+	// Gone requires that no object with these properties exists.
 	Gone bool
 	// Fields are the fields of the object that must have the given values. Default: none.
 	Fields map[string]any
@@ -41,7 +41,7 @@ type Object struct {
 	// Count is the number of such objects. Default: at least one.
 	Count calls.Count
 
-	ref *Reference // nil: Ref is still to be read
+	ref *Reference // nil: Ref has not been parsed yet
 }
 
 // Of returns the condition for the objects of a parsed reference.
@@ -57,7 +57,7 @@ func (o Object) reference(kinds Kinds) (Reference, error) {
 	return kinds.Reference(o.Ref)
 }
 
-// String is the condition in words: pod web in phase Running.
+// String returns the condition in words: pod web in phase Running.
 func (o Object) String() string {
 	words := []string{}
 	say := func(given bool, format string, args ...any) {
@@ -163,7 +163,7 @@ func (o Object) fieldMismatch(obj store.Object) (string, error) {
 	return partial.Mismatch(map[string]any(o.Fields), any(fields)), nil
 }
 
-// parts are the fields of the object that the condition reads, such as its status.
+// parts returns the fields of the object that the condition reads, such as its status.
 func (o Object) parts() []string {
 	parts := slices.Sorted(maps.Keys(o.Fields))
 	if o.Condition != "" {
@@ -197,7 +197,7 @@ func Decoded(obj store.Object, parts ...string) (map[string]any, error) {
 	return shown, nil
 }
 
-// fieldNamed is a field of an object by its name in JSON.
+// fieldNamed returns a field of an object by its name in JSON.
 func fieldNamed(obj store.Object, name string) (any, bool) {
 	fields := reflect.ValueOf(obj).Elem()
 	for i := range fields.NumField() {
@@ -241,7 +241,7 @@ func inside(fields map[string]any, path ...string) any {
 	return value
 }
 
-// conditionMismatch looks for a condition TYPE or TYPE=STATUS among those of a status.
+// conditionMismatch looks for a condition TYPE or TYPE=STATUS among the conditions of a status.
 func conditionMismatch(want string, list any) string {
 	name, status, given := strings.Cut(want, "=")
 	if !given {

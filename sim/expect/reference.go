@@ -79,8 +79,8 @@ func (r *Reference) Take(n *strict.Node) (rest *strict.Node) {
 	return n.Without(found...)
 }
 
-// objectsNamed are the keys that name an object. If another reference is beside it, namespace is
-// the namespace of that reference.
+// objectsNamed returns the keys that name an object. If another reference is beside it, namespace
+// is the namespace of that reference.
 func objectsNamed(n *strict.Node) []strict.Entry {
 	var named []strict.Entry
 	for _, entry := range n.Entries() {
@@ -190,7 +190,7 @@ func claimFits(named, namespace, name string) bool {
 	return partial.Wildcard(named, namespace+"/"+name)
 }
 
-// Text is the reference in one word, for Kinds.Reference.
+// Text returns the reference in one word, for Kinds.Reference.
 func (r Reference) Text() string {
 	if r.Namespace != "" && r.Namespace != corev1.NamespaceDefault {
 		return r.Word + "/" + r.Namespace + "/" + r.Name

@@ -49,7 +49,8 @@ func trail(all []*trace.Event, last *trace.Event, names *calls.Names) []*trace.E
 }
 
 // maxAlike bounds the failures of one call in a story. The events before them are more useful than
-// a dozen equal failures. A warning counts its own repetitions, so the story has only the last one.
+// a dozen equal failures. A warning counts its own repetitions, so the story has only the last
+// warning.
 const maxAlike = 3
 
 // series counts the events of a story that are alike.
@@ -145,7 +146,7 @@ func EventLine(e *trace.Event, names *calls.Names) string {
 	return at + strings.TrimSpace(string(e.Kind)+" "+e.Actor+" "+e.Node+" "+e.Method+" "+firstLine(e.Message))
 }
 
-// program is the part of a process's name that identifies its program.
+// program returns the part of a process's name that identifies its program.
 func program(actor string) string {
 	name, rest, _ := strings.Cut(actor, "/")
 	if node, _, _ := strings.Cut(rest, "/"); name == "kubelet" && node != "" {
@@ -159,7 +160,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// lastOf is the newest event of the kind.
+// lastOf returns the newest event of the kind.
 func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 	all := ev.recorder.Events()
 	for i := len(all) - 1; i >= 0; i-- {
@@ -170,8 +171,9 @@ func (ev *Evidence) lastOf(is func(*trace.Event) bool) *trace.Event {
 	return nil
 }
 
-// LastAbout returns the newest event about the objects: a Kubernetes event about one of them or a
-// call about its volume. Without such an event, it returns the last change of one of the objects.
+// LastAbout returns the newest event about the objects: a Kubernetes event about one of the
+// objects, or a call about its volume. If there is no such event, it returns the last change of one
+// of the objects.
 func (ev *Evidence) LastAbout(ref Reference) *trace.Event {
 	about := ev.connected(ref)
 	isAbout := func(e *trace.Event) bool {

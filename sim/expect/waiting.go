@@ -9,8 +9,8 @@ import (
 // NeverGone is the form of a verdict on a wait for an object to disappear.
 const NeverGone verdict.Form = "never gone"
 
-// NeverCame is the failure of a wait: the first line of its error, and the waiting processes with
-// their conditions.
+// NeverCame returns the failure of a wait: the first line of its error, and the waiting processes
+// with their conditions.
 func NeverCame(err error, expected, got string, waiting []string) *Failure {
 	lines := outstanding(waiting)
 	if len(lines) == 0 {

@@ -9,7 +9,7 @@
 // in a cluster that kind (https://kind.sigs.k8s.io) creates for the tests, in an existing kind
 // cluster with -csisim.on=kind:NAME, or in the cluster of a kubeconfig with
 // -csisim.on=PATH[@CONTEXT] -csisim.allow-context=CONTEXT. Tests that cannot run there are skipped,
-// with the reason. There, tests run one after the other, across packages, too. Drivers are programs
+// with the reason. There, tests run one after the other, even across packages. Drivers are programs
 // or the reference driver. Containers with an image in registry.local/ only sleep.
 package kind
 

@@ -57,7 +57,7 @@ func (w *world) Exclusively(look func()) {
 // Say records the test's next action in the trace.
 func (w *world) Say(what string) { w.Trace().Add(trace.Entry{Kind: trace.Step, Message: what}) }
 
-// Last is the Seq of the last event.
+// Last returns the Seq of the last event.
 func (w *world) Last() uint64 { return w.Trace().Last() }
 
 // Apply creates an object or changes it, replaces the images of its containers, and waits until the
@@ -72,7 +72,7 @@ func (w *world) Apply(o store.Object) (verb string, err error) {
 	return verb, w.Applied()
 }
 
-// Delete asks for an object's deletion.
+// Delete requests an object's deletion.
 func (w *world) Delete(res *store.Resource, key store.Key, how ...store.DeleteOption) error {
 	if len(how) > 0 {
 		return &sim.NotPromotedError{What: "a deletion with options", Why: "objects are deleted there as kubectl deletes them"}
@@ -98,7 +98,7 @@ func ask(c sim.Component, do func(sim.Component) error) error {
 	return notReal(c.String(), do(c))
 }
 
-// notReal turns an error about a feature that real clusters lack into one that skips the test
+// notReal turns an error about a feature that real clusters lack into an error that skips the test
 // there.
 func notReal(what string, err error) error {
 	if errors.Is(err, realcluster.ErrNotReal) {
@@ -107,7 +107,7 @@ func notReal(what string, err error) error {
 	return err
 }
 
-// PowerOff takes a node's power away.
+// PowerOff cuts a node's power.
 func (w *world) PowerOff(node string) error {
 	return notReal("the power of "+node, w.Cluster.PowerOff(node))
 }

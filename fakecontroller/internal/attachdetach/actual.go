@@ -144,7 +144,7 @@ func insert(sets map[string]map[string]bool, key, member string) {
 	sets[key][member] = true
 }
 
-// objectName is the name of the VolumeAttachment of a pair. C-CSIP-1
+// objectName returns the name of the VolumeAttachment of a pair. C-CSIP-1
 func objectName(at pair) string {
 	driver, handle, _ := volume.SplitUniqueName(at.volume)
 	return volume.AttachmentName(handle, driver, at.node)

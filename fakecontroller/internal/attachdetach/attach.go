@@ -56,7 +56,7 @@ func (c *Controller) makeAttachment(p *kernel.Process, at pair, s *spec) error {
 	return c.awaitAttachment(p, va.Name, attached, timedOut{driver: s.driver, verb: "attach", handle: s.handle})
 }
 
-// attachmentOf is the VolumeAttachment of a volume on a node. C-CSIP-2
+// attachmentOf returns the VolumeAttachment of a volume on a node. C-CSIP-2
 func attachmentOf(at pair, s *spec) *storagev1.VolumeAttachment {
 	source := storagev1.VolumeAttachmentSource{PersistentVolumeName: &s.pv.Name}
 	if s.inline {

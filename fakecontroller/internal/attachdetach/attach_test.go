@@ -126,8 +126,8 @@ func TestAnAttachmentThatIsRefusedFailsTheAttach(t *testing.T) {
 	assert.NotNil(t, ctl.actual.get(pair{unique("v"), "node-a"}), "C-OP-2: after any error it is uncertain")
 }
 
-// C-CSIP-7: the name of a volume has one separator. If a volume's handle contains the separator,
-// too, the volume can be attached, but never detached.
+// C-CSIP-7: the name of a volume has one separator. If a volume's handle also contains the
+// separator, the volume can be attached, but never detached.
 func TestAVolumeWithTheSeparatorInItsHandleStaysAttached(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

@@ -26,7 +26,7 @@ type desiredVolume struct {
 }
 
 type desiredPod struct {
-	pod     *corev1.Pod // as last observed: older states would only use memory
+	pod     *corev1.Pod // as last observed; keeping older states would only use memory
 	volumes ordered.Set[string]
 }
 

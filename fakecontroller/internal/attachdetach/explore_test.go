@@ -12,7 +12,7 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// explored is a move of a pod from node-a to node-b under a strategy.
+// explored moves a pod from node-a to node-b under a strategy.
 func explored(t *testing.T, strategy kernel.Strategy) *cluster {
 	c := newClusterUnder(t, strategy)
 	c.node("node-a")

@@ -38,7 +38,7 @@ func TestDetachVerdict(t *testing.T) {
 	}
 }
 
-// attachedPod is a cluster in which pod p on node-a uses volume v.
+// attachedPod returns a cluster in which pod p on node-a uses volume v.
 func attachedPod(t *testing.T, opts Options) *cluster {
 	c := newCluster(t)
 	c.node("node-a")
@@ -128,7 +128,7 @@ func TestDeletedNode(t *testing.T) {
 	})
 }
 
-// C-OP-5, K-ATT-10: the API server has the last word.
+// C-OP-5, K-ATT-10: the API server's answer decides.
 func TestDetachIsRefusedWhileTheNodeReportsTheVolumeInUse(t *testing.T) {
 	c := newCluster(t)
 	c.node("node-a")

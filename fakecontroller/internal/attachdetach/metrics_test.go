@@ -40,7 +40,7 @@ func TestMetricsCountDesiredAttachedAndUsedVolumes(t *testing.T) {
 }
 
 // C-OP-1: operations are counted under their names. If no pod needs a volume when the controller
-// starts, only its name and therefore only the plugin is known. C-OP-6
+// starts, only the volume's name is known, and therefore only its plugin. C-OP-6
 func TestOperationsAreCounted(t *testing.T) {
 	c, ctl := restartable(t)
 	count := func(operation, plugin, outcome string) float64 {

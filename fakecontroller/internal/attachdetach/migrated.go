@@ -98,8 +98,8 @@ func (c *Controller) actsFor(at pair, s *spec) (driver bool, err error) {
 	return c.byDriver(s, at.node)
 }
 
-// checkHandover reports a volume that one plugin attached and the other one has to detach. Neither
-// of them detaches it. L-ADC-7
+// checkHandover reports a volume that one plugin attached and the other plugin has to detach.
+// Neither of them detaches it. L-ADC-7
 func (c *Controller) checkHandover(at pair, s *spec, byDriver bool) {
 	attachment := c.actual.get(at)
 	if attachment == nil || attachment.inTree != byDriver {

@@ -117,8 +117,8 @@ func (c *Controller) volumesOf(pod *corev1.Pod) (specs []*spec, complete bool) {
 	return specs, complete
 }
 
-// inline is an inline volume of a migrated plugin in the pod; nil for other volumes. Inline CSI
-// volumes are never attached. C-MIG-6, C-GEN-11
+// inline returns an inline volume of a migrated plugin in the pod; nil for other volumes. Inline
+// CSI volumes are never attached. C-MIG-6, C-GEN-11
 func (c *Controller) inline(pod *corev1.Pod, v *corev1.Volume) *spec {
 	pv, ok, err := c.Migration.Inline(v, pod.Namespace)
 	if !ok || err != nil {

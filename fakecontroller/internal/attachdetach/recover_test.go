@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// restartable is a cluster with its controller, in which pod p on node-a uses v.
+// restartable returns a cluster with its controller, in which pod p on node-a uses v.
 func restartable(t *testing.T) (*cluster, *Controller) {
 	c := newCluster(t)
 	c.node("node-a")

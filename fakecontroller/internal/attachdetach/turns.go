@@ -6,11 +6,11 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// turns is the order in which a pass attaches volumes. Nodes that need the same volume take turns.
-// Only the first of these nodes can have an operation on the volume. Kubernetes chooses the first
-// node at random in each pass, by the order of Go maps. Therefore, if the attach to one node keeps
-// failing, other nodes do not wait for ever. An exploring strategy chooses the order. C-ADC-32,
-// C-OP-7
+// turns returns the work in the order in which a pass attaches volumes. Nodes that need the same
+// volume take turns. Only the first of these nodes can have an operation on the volume. Kubernetes
+// chooses the first node at random in each pass, by the order of Go maps. Therefore, if the attach
+// to one node keeps failing, other nodes do not wait for ever. An exploring strategy chooses the
+// order. C-ADC-32, C-OP-7
 func (c *Controller) turns(work []pair) []pair {
 	var order []pair
 	for len(work) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// shortCall is the deadline of all questions at the start together. C-ATT-1
+// shortCall is the common deadline of all requests at the start. C-ATT-1
 const shortCall = time.Second
 
 // features holds the driver's capabilities, requested once per start. C-LIB-3

@@ -18,10 +18,10 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// finalizerOf is the sidecar's finalizer on attachments and volumes. C-ATT-13
+// finalizerOf returns the sidecar's finalizer on attachments and volumes. C-ATT-13
 func finalizerOf(driver string) string { return "external-attacher/" + sanitized(driver) }
 
-// sanitized replaces all characters other than letters, digits and dashes by a dash. A name must
+// sanitized replaces all characters other than letters, digits and dashes with a dash. A name must
 // not end with a dash. C-LIB-4
 func sanitized(driver string) string {
 	name := strings.Map(func(c rune) rune {

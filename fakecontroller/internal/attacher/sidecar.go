@@ -12,13 +12,13 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside: csi-attacher runs beside every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
-// Lock is the name of its Lease. C-LIB-5
+// Lock returns the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return "external-attacher-leader-" + driver }
 
 // Start starts the program beside a plugin.

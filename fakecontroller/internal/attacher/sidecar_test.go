@@ -124,7 +124,7 @@ func (c *site) calls(method string) []time.Duration {
 	return at
 }
 
-// story is the calls and changes, in their order.
+// story returns the calls and changes, in their order.
 func (c *site) story() []string {
 	var lines []string
 	for _, e := range c.World.Trace.Events() {

@@ -44,7 +44,7 @@ func (r *run) sourceOf(va *storagev1.VolumeAttachment) (source, error) {
 	return source{pv, &translated.Spec}, nil
 }
 
-// csi is the CSI part of the volume.
+// csi returns the CSI part of the volume.
 func (s source) csi() (*corev1.CSIPersistentVolumeSource, error) {
 	if s.spec.CSI == nil {
 		return nil, errors.New("volume has no CSI source")

@@ -32,7 +32,7 @@ type Options struct {
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Name }
 
 // RunsBeside returns true: the program runs in every deployment that includes it.

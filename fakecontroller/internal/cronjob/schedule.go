@@ -25,7 +25,7 @@ func scheduleOf(c cronJob) (cron.Schedule, error) {
 	return cron.ParseStandard(text)
 }
 
-// due returns the latest start that is due since the last one, or since the creation of the cron
+// due returns the latest start that is due since the last start, or since the creation of the cron
 // job. It also returns the number of due starts. The time is zero if no start is due.
 func due(c cronJob, now time.Time, s cron.Schedule) (latest time.Time, missed int64, err error) {
 	since := c.CreationTimestamp.Time

@@ -69,7 +69,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, set, pods)
 }
 
-// podsOf are the pods of a set by their current or intended node.
+// podsOf returns the pods of a set by their current or intended node.
 func (c *Controller) podsOf(set *appsv1.DaemonSet) map[string][]*corev1.Pod {
 	pods := map[string][]*corev1.Pod{}
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {

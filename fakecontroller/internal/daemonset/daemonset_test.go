@@ -99,7 +99,7 @@ func TestAPodThatNoLongerFitsItsNodeEnds(t *testing.T) {
 	assert.Empty(t, nodes(c))
 }
 
-// An update ends one ready pod at a time, and its node gets a new one.
+// An update ends one ready pod at a time, and its node gets a new pod.
 func TestAnUpdateReplacesOnePodAtATime(t *testing.T) {
 	c := newCluster(t, nil)
 	testcluster.Create(c, newSet(func(*corev1.PodSpec) {}))

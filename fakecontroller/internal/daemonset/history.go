@@ -63,7 +63,8 @@ func revisionFor(set *appsv1.DaemonSet, data []byte, number int64) *appsv1.Contr
 	}
 }
 
-// forget deletes the oldest revisions above the limit of the set, except those of pods. C-DS-3
+// forget deletes the oldest revisions above the limit of the set, except the revisions of pods.
+// C-DS-3
 func (c *Controller) forget(p *kernel.Process, set *appsv1.DaemonSet, old []*appsv1.ControllerRevision, pods map[string][]*corev1.Pod) error {
 	if set.Spec.RevisionHistoryLimit == nil {
 		return nil

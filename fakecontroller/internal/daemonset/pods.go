@@ -60,7 +60,7 @@ func tolerations(spec corev1.PodSpec) []corev1.Toleration {
 	return all
 }
 
-// nodeOf is the current or intended node of a pod.
+// nodeOf returns the current or intended node of a pod.
 func nodeOf(pod *corev1.Pod) string {
 	if pod.Spec.NodeName != "" || pod.Spec.Affinity == nil || pod.Spec.Affinity.NodeAffinity == nil {
 		return pod.Spec.NodeName

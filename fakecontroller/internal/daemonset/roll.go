@@ -25,7 +25,7 @@ func (c *Controller) roll(p *kernel.Process, set *appsv1.DaemonSet, pods map[str
 		if runs, _ := fits(set, node); runs {
 			wanted++
 			if _, has := pods[node.Name]; !has {
-				pods[node.Name] = nil // a node without pods counts, too
+				pods[node.Name] = nil // a node without pods also counts
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (c *Controller) runsOn(set *appsv1.DaemonSet, name string) bool {
 // surges reports whether an update creates new pods before it ends the old ones.
 func surges(set *appsv1.DaemonSet) bool { return maxSurge(set, 1) > 0 }
 
-// maxSurge is the number of nodes that may have a second pod during an update.
+// maxSurge returns the number of nodes that may have a second pod during an update.
 func maxSurge(set *appsv1.DaemonSet, wanted int) int {
 	return scaled(set, wanted, func(r *appsv1.RollingUpdateDaemonSet) *intstr.IntOrString { return r.MaxSurge })
 }

@@ -107,7 +107,7 @@ func (c *Controller) rolloutOf(p *kernel.Process, d *appsv1.Deployment) (*rollou
 	if err != nil {
 		return nil, err
 	}
-	// A write together with the spec would be a new generation.
+	// A write together with the spec would create a new generation.
 	_, err = component.PatchStatus(p, c.Component, store.KeyOf(d), func(d *appsv1.Deployment) {
 		metav1.SetMetaDataAnnotation(&d.ObjectMeta, revisionAnnotation, next)
 		if isNew && hasDeadline(d) {

@@ -38,7 +38,7 @@ func (r *rollout) next() (*appsv1.ReplicaSet, int32) {
 	}
 	freshDown := *r.fresh.Spec.Replicas - r.fresh.Status.AvailableReplicas
 	spare := r.asked() - (wanted - unavailable) - freshDown
-	for _, s := range r.old { // first the pods that are down anyway
+	for _, s := range r.old { // first the sets with pods that are down anyway
 		if down := *s.Spec.Replicas - s.Status.AvailableReplicas; down > 0 && spare > 0 {
 			return s, *s.Spec.Replicas - min(down, spare)
 		}
@@ -102,7 +102,7 @@ func (r *rollout) available() (n int32) {
 	return n
 }
 
-// forgotten are the oldest sets without pods beyond the history limit.
+// forgotten returns the oldest sets without pods beyond the history limit.
 func (r *rollout) forgotten() []*appsv1.ReplicaSet {
 	if r.Spec.RevisionHistoryLimit == nil {
 		return nil

@@ -69,7 +69,7 @@ func (c *Controller) write(p *kernel.Process, s *corev1.Service, pods []*corev1.
 	return err
 }
 
-// subsets are the addresses behind one port of a service, by the port number in the pods.
+// subsets returns the addresses behind one port of a service, by the port number in the pods.
 //
 //lint:ignore SA1019 the real controller still makes them
 func subsets(s *corev1.Service, port corev1.ServicePort, pods []*corev1.Pod) []corev1.EndpointSubset {

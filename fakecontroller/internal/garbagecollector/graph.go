@@ -41,7 +41,7 @@ func (g graph) replace(id identity, old, owners []metav1.OwnerReference) {
 
 func sameUID(a, b metav1.OwnerReference) bool { return a.UID == b.UID }
 
-// dependents are the objects of an owner, in the order of their names.
+// dependents returns the objects of an owner, in the order of their names.
 func (g graph) dependents(owner types.UID) []identity {
 	return slices.SortedFunc(maps.Keys(g[owner]), func(a, b identity) int {
 		return cmp.Or(

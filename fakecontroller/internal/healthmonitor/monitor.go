@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// shortCall is the deadline of all questions at the start together. C-HEALTH-2
+// shortCall is the common deadline of all requests at the start. C-HEALTH-2
 const shortCall = time.Second
 
 // Caller is the sidecar's name in traces.
@@ -117,7 +117,7 @@ func (r *run) site() wire.Site {
 	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
-// connUntil is a connection for calls that share a deadline.
+// connUntil returns a connection for calls that share a deadline.
 func (r *run) connUntil(p *kernel.Process, deadline time.Duration) grpc.ClientConnInterface {
 	site := r.site()
 	site.Deadline = deadline

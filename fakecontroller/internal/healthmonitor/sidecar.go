@@ -8,7 +8,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside reports whether the sidecar runs beside a driver: the driver must report the condition
@@ -17,7 +17,7 @@ func (Options) RunsBeside(d sidecar.Promises) bool {
 	return d.Capabilities["VOLUME_CONDITION"] && (d.Capabilities["LIST_VOLUMES"] || d.Capabilities["GET_VOLUME"])
 }
 
-// Lock is the name of its Lease. C-LIB-5
+// Lock returns the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return "external-health-monitor-leader-" + driver }
 
 // Start starts the program beside a plugin.

@@ -74,7 +74,7 @@ func (r *run) emit(pvc *corev1.PersistentVolumeClaim, condition contract.VolumeC
 	}
 }
 
-// reportedIll are the claims with an event about the abnormal condition of their volume.
+// reportedIll returns the claims with an event about the abnormal condition of their volume.
 func (r *run) reportedIll() map[types.UID]bool {
 	ill := map[types.UID]bool{}
 	for e := range store.List[*corev1.Event](r.Cache, "") {

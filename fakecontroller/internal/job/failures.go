@@ -56,7 +56,8 @@ func (f failures) rest(of types.UID, now time.Time) time.Duration {
 	return restAfter(s.count, s.last, now)
 }
 
-// restAfter returns the time to wait after a number of failures, given the time of the last one.
+// restAfter returns the time to wait after a number of failures, given the time of the last
+// failure.
 func restAfter(count int, last, now time.Time) time.Duration {
 	backoff := firstBackoff
 	for i := 1; i < count && backoff < maxBackoff; i++ {

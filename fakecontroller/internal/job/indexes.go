@@ -45,7 +45,7 @@ func parseIndexes(text string, below int) indexes {
 		from, err1 := strconv.Atoi(first)
 		to, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil {
-			continue // the real controller ignores such a part, too
+			continue // the real controller also ignores this part
 		}
 		for n := from; n <= min(to, below-1); n++ {
 			found[n] = true

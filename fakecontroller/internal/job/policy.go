@@ -9,7 +9,7 @@ import (
 )
 
 // match returns the action of the first rule in the job's podFailurePolicy that a failed pod
-// matches. For FailJob it also returns the failure message. Without such a rule the action is
+// matches. For FailJob it also returns the failure message. If no rule matches, the action is
 // Count. C-JOB-5
 func (r *round) match(pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, message string) {
 	policy := r.Spec.PodFailurePolicy

@@ -54,9 +54,8 @@ func (r *remains) add(namespace string, res *store.Resource, stay []store.Object
 // forget keeps failures only.
 func (r *remains) forget() { clear(r.kinds); clear(r.finalizers) }
 
-// conditionsOf are the conditions of a namespace in the order in which the real controller writes
-// them.
-// [deletion/status_condition_utils.go]
+// conditionsOf returns the conditions of a namespace in the order in which the real controller
+// writes them. [deletion/status_condition_utils.go]
 func conditionsOf(left *remains) []corev1.NamespaceCondition {
 	all := []corev1.NamespaceCondition{
 		{Type: corev1.NamespaceDeletionDiscoveryFailure, Reason: "ResourcesDiscovered", Message: "All resources successfully discovered"},

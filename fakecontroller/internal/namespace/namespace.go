@@ -18,7 +18,7 @@ import (
 
 // The times between two looks at a namespace.
 const (
-	afterChange = 5 * time.Second // of a change of the namespace itself
+	afterChange = 5 * time.Second // after a change of the namespace itself
 	firstRetry  = 5 * time.Millisecond
 	lastRetry   = time.Minute
 )

@@ -39,7 +39,7 @@ func (c *Controller) monitor(p *kernel.Process) {
 	monitor(p)
 }
 
-// noteReport treats a status that the kubelet wrote as a heartbeat, too.
+// noteReport also treats a status that the kubelet wrote as a heartbeat.
 func (c *Controller) noteReport(now time.Duration, e store.Event[*corev1.Node]) {
 	switch {
 	case e.Type == store.Deleted:

@@ -53,7 +53,7 @@ func Start(w *component.World, heartbeats Heartbeats) *Controller {
 		registered: map[string]*corev1.Node{},
 		watched:    map[string]bool{},
 		reported:   map[string]time.Duration{},
-		lastPass:   w.Kernel.Elapsed(), // the first pass is a period after the start
+		lastPass:   w.Kernel.Elapsed(), // the first pass is one period after the start
 		evictions:  newEvictions(),
 	}
 	monitor := c.Go("monitor", c.monitor)
@@ -85,12 +85,12 @@ func (c *Controller) passAt(at time.Duration) time.Duration {
 	return c.started + periods*monitorPeriod
 }
 
-// nextPass is the instant of the next pass.
+// nextPass returns the instant of the next pass.
 func (c *Controller) nextPass(now time.Duration) time.Duration {
 	return c.passAt(max(now, c.lastPass+1))
 }
 
-// podsOf is the pods bound to a node.
+// podsOf returns the pods that are bound to a node.
 func (c *Controller) podsOf(node string) func(func(*corev1.Pod) bool) {
 	return store.Indexed[*corev1.Pod](c.Cache, kind.PodsByNode, node)
 }

@@ -70,7 +70,7 @@ func isConditionTaint(t corev1.Taint) bool {
 	return t.Key == corev1.TaintNodeUnschedulable || slices.ContainsFunc(conditionTaints, func(c conditionTaint) bool { return c.key == t.Key })
 }
 
-// difference is the keys of the missing and of the superfluous NoSchedule taints of a node.
+// difference returns the keys of the missing and the superfluous NoSchedule taints of a node.
 func difference(node *corev1.Node) []string {
 	wanted := wantedNoSchedule(node)
 	var wrong []string

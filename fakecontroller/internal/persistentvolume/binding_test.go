@@ -30,7 +30,7 @@ func (w *world) meddle() {
 	})
 }
 
-// writes are the changes of a resource by the controller.
+// writes counts the controller's changes of a resource.
 func (w *world) writes(resource string) int {
 	n := 0
 	for _, e := range w.Trace.Events() {

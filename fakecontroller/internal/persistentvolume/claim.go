@@ -109,8 +109,8 @@ func (c *Controller) unscheduledPods(pvc claim) []string {
 	return names
 }
 
-// defaultClass is the newest class annotated as the default. Among equally new classes, it is the
-// first by name. C-PV-11
+// defaultClass returns the newest class annotated as the default. Among equally new classes, it is
+// the first by name. C-PV-11
 func defaultClass(cache store.Reader) *storagev1.StorageClass {
 	var newest *storagev1.StorageClass
 	for class := range store.List[*storagev1.StorageClass](cache, "") {

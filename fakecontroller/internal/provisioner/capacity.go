@@ -102,7 +102,7 @@ func (k *capacities) own(c *storagev1.CSIStorageCapacity) bool {
 	return c.Labels[driverLabel] == k.driver && c.Labels[managerLabel] == k.manager()
 }
 
-// manager is the label value by which the provisioner of a node finds its own objects. A label
+// manager returns the label value by which the provisioner of a node finds its own objects. A label
 // value has at most 63 characters, so the middle of a longer name is replaced by a hash.
 func (k *capacities) manager() string {
 	node := k.options.Node
@@ -220,7 +220,8 @@ func (k *capacities) refresh(concerns func(offer) bool) {
 }
 
 // refreshFor requests the capacity again after the creation or deletion of a volume. It uses the
-// segments of the volume's affinity, or those of its class if the volume has no affinity. C-PROV-91
+// segments of the volume's affinity, or the segments of its class if the volume has no affinity.
+// C-PROV-91
 func (k *capacities) refreshFor(pv *corev1.PersistentVolume) {
 	if k == nil {
 		return

@@ -33,7 +33,7 @@ func newCapacityWorld(t *testing.T, o mock.Options, publishes bool) *world {
 	return w
 }
 
-// capacities are the published objects as "class zone capacity".
+// capacities returns the published objects as "class zone capacity".
 func (w *world) capacities() []string {
 	var lines []string
 	for c := range store.List[*storagev1.CSIStorageCapacity](w.Store, "") {

@@ -141,5 +141,5 @@ func (c *Provisioner) failed(p *kernel.Process, pvc claim, class *storagev1.Stor
 	return finished, errStop
 }
 
-// volumeName is the name of volume and PersistentVolume. C-PROV-22
+// volumeName returns the name of volume and PersistentVolume. C-PROV-22
 func volumeName(pvc claim) string { return "pvc-" + strings.ToLower(string(pvc.UID)) }

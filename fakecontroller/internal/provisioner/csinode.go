@@ -66,8 +66,8 @@ func (c *Provisioner) node(name string) (*corev1.Node, bool) {
 	return component.Cached[*corev1.Node](c.Component, store.Key{Name: name})
 }
 
-// degraded is the result for a claim with a selected node that has no topology. The volume has no
-// topology either; if the class requires one, the result is an error. L-PROV-3, L-PROV-4
+// degraded returns the result for a claim with a selected node that has no topology. The volume has
+// no topology either; if the class requires one, the result is an error. L-PROV-3, L-PROV-4
 func (c *Provisioner) degraded(class *storagev1.StorageClass, failure result) result {
 	if len(class.AllowedTopologies) == 0 {
 		return result{}

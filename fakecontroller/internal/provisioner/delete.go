@@ -61,10 +61,10 @@ func (c *Provisioner) syncVolume(p *kernel.Process, name string) error {
 	return c.removeObject(p, pv)
 }
 
-// patchTime is the time from a new volume with the policy Retain to the merged patch of the
-// provisioner. The volume controller starts at the same change and writes a status that it has
-// prepared. On a real cluster it was first in every run: the volume becomes Bound, then loses the
-// finalizer.
+// patchTime is the time between the creation of a volume with the policy Retain and the
+// provisioner's merged patch. The volume controller starts at the same change and writes a status
+// that it has prepared. On a real cluster the volume controller was first in every run: the volume
+// becomes Bound, then loses the finalizer.
 const patchTime = time.Millisecond
 
 // keepFinalizer: C-PROV-71
@@ -139,8 +139,8 @@ func (c *Provisioner) deleteVolume(p *kernel.Process, pv persistentVolume) error
 	return err
 }
 
-// deletionSecret returns the secret that the volume's annotations or, without these, its class
-// name. The volume is deleted even if the secret is missing.
+// deletionSecret returns the secret that the volume's annotations name. Without these annotations,
+// it returns the secret that the class names. The volume is deleted even if the secret is missing.
 func (c *Provisioner) deletionSecret(p *kernel.Process, pv persistentVolume) (map[string]string, error) {
 	ref, err := c.deletionSecretRef(pv)
 	if err != nil || ref == nil || ref.Name == "" {
@@ -166,7 +166,7 @@ func (c *Provisioner) deletionSecretRef(pv persistentVolume) (*corev1.SecretRefe
 }
 
 // removeObject deletes the object of a deleted volume and removes its finalizer. A missing object
-// is an error, too: the cache was late, and a retry reads it again. C-PROV-74, C-PROV-75
+// is also an error: the cache was late, and a retry reads it again. C-PROV-74, C-PROV-75
 func (c *Provisioner) removeObject(p *kernel.Process, pv persistentVolume) error {
 	if _, err := component.Delete[persistentVolume](p, c.Component, store.KeyOf(pv)); err != nil {
 		return fmt.Errorf("delete volume object %s: %w", pv.Name, err)

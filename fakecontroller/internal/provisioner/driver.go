@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// conn is a connection for one call with a timeout.
+// conn returns a connection for one call with a timeout.
 func (c *Provisioner) conn(p *kernel.Process) grpc.ClientConnInterface {
 	site := c.site()
 	site.Deadline = p.Elapsed() + c.options.Timeout

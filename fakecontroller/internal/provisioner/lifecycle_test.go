@@ -75,7 +75,7 @@ func TestImmediateClaimIsProvisionedBoundUsedAndDeleted(t *testing.T) {
 	assert.Empty(t, w.wire.Violations())
 }
 
-// The calls at the start are those of the real csi-provisioner. C-LIB-2
+// The calls at the start are the calls of the real csi-provisioner. C-LIB-2
 func TestProvisionerRequestsNameAndCapabilities(t *testing.T) {
 	w := newWorld(t, kernel.Options{}, mock.Options{}, provisioner.Options{})
 	w.Run(time.Second)

@@ -52,8 +52,8 @@ type Options struct {
 	NodeDeployment bool `json:"nodeDeployment,omitempty" doc:"--node-deployment: a csi-provisioner runs beside the plugin of each node, for the volumes of that node, and none beside the controller plugin. The plugins of the nodes must serve the Controller service; those of the mock do. Default false."`
 	// NodeDeploymentImmediateBinding lets nodes take claims with immediate binding. Default: true.
 	NodeDeploymentImmediateBinding *bool `json:"nodeDeploymentImmediateBinding,omitempty" doc:"--node-deployment-immediate-binding: a node takes claims of classes with immediate binding; default true."`
-	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay limit the time for which a node leaves
-	// such a claim to other nodes. Default: 20 s and 60 s.
+	// NodeDeploymentBaseDelay and NodeDeploymentMaxDelay limit the time for which a node leaves a
+	// claim with immediate binding to other nodes. Default: 20 s and 60 s.
 	NodeDeploymentBaseDelay time.Duration `json:"nodeDeploymentBaseDelay,omitzero" example:"1s" doc:"--node-deployment-base-delay: the longest time for which a node at first leaves such a claim to others; default 20s."`
 	NodeDeploymentMaxDelay  time.Duration `json:"nodeDeploymentMaxDelay,omitzero" example:"10s" doc:"--node-deployment-max-delay: the limit of that time; default 60s."`
 	// CrossNamespaceVolumeDataSource allows sources in other namespaces. Default: false. C-PROV-42

@@ -13,7 +13,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Name }
 
 // RunsBeside is true for every driver with a controller plugin.
@@ -23,7 +23,7 @@ func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 // C-PROV-6
 func (o Options) OnNodes() bool { return o.NodeDeployment }
 
-// Lock is the name of its Lease. C-LIB-5
+// Lock returns the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return strings.ReplaceAll(driver, "/", "-") }
 
 // Start starts the program beside a plugin.

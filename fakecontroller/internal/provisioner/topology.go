@@ -137,7 +137,7 @@ func preferred(chosen *chosenTopology, node, claimName string) (*csi.TopologyReq
 	}, nil
 }
 
-// someKeys are the topology keys of the first node that has any.
+// someKeys returns the topology keys of the first node that has any.
 func (c *Provisioner) someKeys() []string {
 	for node := range c.csiNodes() {
 		if keys := topologyKeys(node, c.driver); len(keys) > 0 {
@@ -147,7 +147,7 @@ func (c *Provisioner) someKeys() []string {
 	return nil
 }
 
-// segmentsOf are the distinct segments of all nodes that have all keys.
+// segmentsOf returns the distinct segments of all nodes that have all keys.
 func (c *Provisioner) segmentsOf(keys []string) []term {
 	memo := strings.Join(keys, "\n")
 	if known, ok := c.segments[memo]; ok {

@@ -157,7 +157,7 @@ func (w *world) events(since uint64, kinds ...trace.Kind) []string {
 	return lines
 }
 
-// callTimes returns the start times of a method's calls, relative to the first one.
+// callTimes returns the start times of a method's calls, relative to the first call.
 func (w *world) callTimes(method string) []time.Duration {
 	var at []time.Duration
 	for _, e := range w.Trace.Events() {

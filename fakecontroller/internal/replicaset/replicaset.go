@@ -92,7 +92,8 @@ func (c *Controller) scale(p *kernel.Process, set *appsv1.ReplicaSet, pods []*co
 	return nil
 }
 
-// firstToEnd is the order of deletion: first pods that have progressed less, then younger pods.
+// firstToEnd compares pods in the order of deletion: first pods that have progressed less, then
+// younger pods.
 func firstToEnd(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compare(a.Spec.NodeName != "", b.Spec.NodeName != ""),

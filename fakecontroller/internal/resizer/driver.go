@@ -50,7 +50,7 @@ func (r *run) featuresOf(p *kernel.Process, d sidecar.Driver) (f features, err e
 	return f, err
 }
 
-// nodeExpands queries the controller plugin, because it may serve the node service, too.
+// nodeExpands queries the controller plugin, because it may also serve the node service.
 func (r *run) nodeExpands(p *kernel.Process) bool {
 	answer, err := csi.NewNodeClient(r.conn(p)).NodeGetCapabilities(context.Background(), &csi.NodeGetCapabilitiesRequest{})
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *run) site() wire.Site {
 	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
-// conn is a connection for one call.
+// conn returns a connection for one call.
 func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	site := r.site()
 	site.Deadline = p.Elapsed() + r.opts.Timeout

@@ -9,7 +9,7 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside reports whether csi-resizer runs beside a driver: the driver must expand or modify
@@ -18,7 +18,7 @@ func (Options) RunsBeside(d sidecar.Promises) bool {
 	return d.Capabilities["EXPAND_VOLUME"] || d.Capabilities["MODIFY_VOLUME"] || d.ExpandsOnNodes
 }
 
-// Lock is the name of its Lease. C-LIB-5
+// Lock returns the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return "external-resizer-" + driver }
 
 // Start starts the program beside a plugin.

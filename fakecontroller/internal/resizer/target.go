@@ -31,7 +31,7 @@ func progressOf(pvc claim, pv persistentVolume, refused, control bool) progress 
 	return s
 }
 
-// target is the size to expand to, false if the node has to act first.
+// target returns the size to expand to, false if the node has to act first.
 func (s progress) target() (resource.Quantity, bool) {
 	if s.volume.Cmp(s.requested) < 0 {
 		return s.targetOfSmallVolume()

@@ -95,7 +95,7 @@ func (c *Controller) monitor(p *kernel.Process, res *store.Resource) {
 	c.monitors = append(c.monitors, monitor{res, objects})
 }
 
-// replenish queues the quotas with less usage because of a change.
+// replenish queues the quotas that have less usage after a change.
 func (c *Controller) replenish(res *store.Resource, e store.Event[store.Object]) {
 	if e.Type == store.Added || e.Type == store.Modified && !c.matters(e) {
 		return

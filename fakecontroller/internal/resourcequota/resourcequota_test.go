@@ -35,7 +35,7 @@ func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: 
 
 func key(name string) store.Key { return store.Key{Namespace: "default", Name: name} }
 
-// claim asks for a size of a class.
+// claim creates a claim of a class and a size.
 func (w *world) claim(name, class, size string) {
 	w.create(&corev1.PersistentVolumeClaim{ObjectMeta: named(name), Spec: corev1.PersistentVolumeClaimSpec{
 		StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},

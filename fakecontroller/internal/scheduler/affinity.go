@@ -157,7 +157,7 @@ func (s *Scheduler) isTogether(a *attempt, h *neighbourhood, n *corev1.Node) boo
 	return there || len(h.together) == 0 && s.selectAll(a.together, a.pod)
 }
 
-// closedTo reports whether an existing pod excludes the new one from a node.
+// closedTo reports whether an existing pod excludes the new pod from a node.
 func (h *neighbourhood) closedTo(n *corev1.Node) bool {
 	// In any order: one match is enough.
 	for d := range h.closed {

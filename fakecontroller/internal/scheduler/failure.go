@@ -18,8 +18,8 @@ type failure struct {
 	plugins pluginSet
 }
 
-// preFilterFailure is a failure that was found before any node was examined. The words "not found"
-// come from preemption, which had no node to examine.
+// preFilterFailure returns a failure that was found before any node was examined. The words "not
+// found" come from preemption, which had no node to examine.
 func preFilterFailure(nodes int, no refusal) failure {
 	if nodes == 0 {
 		return noNodes

@@ -88,9 +88,9 @@ func (s *Scheduler) csiVolumeOf(key store.Key) (driver, handle string, ok bool) 
 	return driver, handle, ok && translated[class.Provisioner]
 }
 
-// exceedsLimit reports whether a node cannot attach the pod's volumes as well. An attached volume
-// without a pod counts in addition, even if the new pod uses the same volume. C-SCHED-23,
-// C-SCHED-24
+// exceedsLimit reports whether a node cannot attach the pod's volumes in addition to its present
+// volumes. An attached volume without a pod counts in addition, even if the new pod uses the same
+// volume. C-SCHED-23, C-SCHED-24
 func (s *Scheduler) exceedsLimit(a *attempt, n *node) bool {
 	// In any order: one match is enough.
 	for driver, wanted := range a.wanted {
@@ -138,7 +138,7 @@ func (s *Scheduler) missingDriver(a *attempt, n *node) string {
 	return ""
 }
 
-// volumesOn are the volumes of all pods on a node.
+// volumesOn returns the volumes of all pods on a node.
 func (s *Scheduler) volumesOn(n *node) map[string]map[string]bool {
 	if n.volumes == nil {
 		var claims []store.Key

@@ -264,7 +264,7 @@ func (s *Scheduler) volumeChanged(e store.Event[*corev1.PersistentVolume]) {
 	s.queue.activateRejected(setOf(volumeBinding, volumeZone))
 }
 
-// claimsOf are the claims of a pod's volumes.
+// claimsOf returns the claims of a pod's volumes.
 func claimsOf(pod *corev1.Pod) []store.Key {
 	var claims []store.Key
 	for i := range pod.Spec.Volumes {

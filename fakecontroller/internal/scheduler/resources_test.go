@@ -31,8 +31,8 @@ func having(name corev1.ResourceName, amount string) func(*corev1.Node) {
 	}
 }
 
-// Pods are scheduled to nodes with enough free resources. Without such a node they wait. C-SCHED-60
-// [pkg/scheduler/framework/plugins/noderesources/fit.go]
+// Pods are scheduled to nodes with enough free resources. If no node has enough free resources,
+// they wait. C-SCHED-60 [pkg/scheduler/framework/plugins/noderesources/fit.go]
 func TestPodsAreScheduledToNodesWithTheirResources(t *testing.T) {
 	w := guarded(t)
 	w.add(aNode("a", having(corev1.ResourceCPU, "1")), aNode("b", having(corev1.ResourceCPU, "2"), having("vendor.example/gpu", "1")))

@@ -163,7 +163,7 @@ func TestWhichLabelsDiffer(t *testing.T) {
 	assert.Equal(t, "::t:s0", labelOf(&corev1.SELinuxOptions{Type: "t", Level: "s0"}))
 }
 
-// Pods of other namespaces are not named. The real message lacks this blank, too.
+// Pods of other namespaces are not named. The real message also lacks this blank.
 func TestPodsOfOtherNamespacesAreNotNamed(t *testing.T) {
 	of := conflict{property: "SELinuxLabel", value: "a", otherValue: "b"}
 	of.pod.Namespace, of.other.Namespace, of.other.Name = "one", "two", "secret"

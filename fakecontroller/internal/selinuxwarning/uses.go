@@ -96,7 +96,7 @@ func (u *uses) forget(pod store.Key) {
 	delete(u.ofPod, pod)
 }
 
-// podsOf are the pods that use volumes of a driver.
+// podsOf returns the pods that use volumes of a driver.
 func (u *uses) podsOf(driver string) []store.Key {
 	found := map[store.Key]bool{}
 	// In any order: they are sorted afterwards.

@@ -43,7 +43,7 @@ type binding[S, C store.Object] struct {
 
 func (b *binding[S, C]) content() string { return "Volume" + b.word + "Content" }
 
-// noun is the kind of snapshot in messages: snapshot, or group snapshot.
+// noun returns the kind of snapshot in messages: snapshot, or group snapshot.
 func (b *binding[S, C]) noun() string {
 	return strings.ToLower(strings.Replace(b.word, "GroupS", "Group S", 1))
 }

@@ -22,7 +22,7 @@ func mayBeDeleted(s volumeSnapshot) bool {
 		(slices.Contains(s.Finalizers, snapshot.AsSourceFinalizer) || slices.Contains(s.Finalizers, snapshot.BoundFinalizer))
 }
 
-// deleteSnapshot releases a snapshot. If its content is deleted, too, the content is deleted first.
+// deleteSnapshot releases a snapshot. If its content is also deleted, the content is deleted first.
 // C-SNAP-18
 func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 	if !mayBeDeleted(s) {
@@ -51,7 +51,7 @@ func (c *Controller) deleteSnapshot(p *kernel.Process, s volumeSnapshot) error {
 				c.warn(s, "SnapshotContentObjectDeleteError", "Failed to delete snapshot content API object")
 				return fmt.Errorf("failed to delete VolumeSnapshotContent %s from API server: %q", found.Name, err)
 			}
-			return c.removeFinalizers(p, s, gone) // the content's end brings the snapshot back
+			return c.removeFinalizers(p, s, gone) // the content's end queues the snapshot again
 		}
 	}
 	return c.removeFinalizers(p, s, append(gone, snapshot.BoundFinalizer))

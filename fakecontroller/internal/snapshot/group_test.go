@@ -35,7 +35,7 @@ const (
 
 var inApp = map[string]string{"app": "database"}
 
-// groupWorld is a world with a group of the claims v and w, and the group class fast.
+// groupWorld returns a world with a group of the claims v and w, and the group class fast.
 func groupWorld(t *testing.T, strategy kernel.Strategy, o mock.Options) *world {
 	return groupWorldWith(t, unlimited, strategy, o)
 }
@@ -216,7 +216,7 @@ func TestAGroupIsReadUntilItIsReady(t *testing.T) {
 	const ms, resync = time.Millisecond, 15 * time.Minute
 	for polls, tt := range map[int]struct {
 		asked          []time.Duration
-		group, members time.Duration // when all are ready at the latest
+		group, members time.Duration // the latest time at which all are ready
 	}{
 		2: {[]time.Duration{0, 10 * ms, 20 * ms}, 10 * time.Second, 10 * time.Second},
 		8: {[]time.Duration{0, 10 * ms, 20 * ms, 200 * ms, 800 * ms, 1600 * ms, 2200 * ms, 2800 * ms, 3600 * ms}, 15 * time.Second, resync},
@@ -281,7 +281,7 @@ func (w *world) givenGroup() groupSnapshot {
 
 // C-GSNAP-5: a repeated message is reported once. The driver is called again as often as the limit
 // of the API client allows. Each attempt writes and removes the annotation for a call in progress.
-// After an error that leaves this open, the backoff applies.
+// After an error that leaves the outcome of the call open, the backoff applies.
 func TestAnErrorAboutAGroupIsReportedOnceAndRetried(t *testing.T) {
 	w := groupWorldWith(t, 0, kernel.Calm{}, mock.Options{})
 	w.Fail("CreateVolumeGroupSnapshot", codes.FailedPrecondition, 10)

@@ -14,7 +14,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// deleteGroup releases a group. If its content is deleted, too, the content is deleted first. The
+// deleteGroup releases a group. If its content is also deleted, the content is deleted first. The
 // members follow. C-GSNAP-8
 func (c *Controller) deleteGroup(p *kernel.Process, g groupSnapshot) error {
 	if !slices.Contains(g.Finalizers, snapshot.GroupBoundFinalizer) {

@@ -60,7 +60,7 @@ func (w *world) start() {
 	})
 }
 
-// with replaces the sidecar with another release of it.
+// with replaces the sidecar with another release of the sidecar.
 func (w *world) with(release sidecar.Release) *world {
 	w.controller.Crash()
 	w.sidecar.Crash()

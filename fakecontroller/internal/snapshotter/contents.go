@@ -64,8 +64,8 @@ type marks struct {
 type words struct {
 	noun        string // snapshot
 	subject     string // content, of most messages
-	ofStatus    string // content, of an error in its status
-	unmarked    string // content, of the annotation that stays after the snapshot was cut
+	ofStatus    string // content, of messages about an error in its status
+	unmarked    string // content, of messages about an annotation that stays after the cut
 	annotation  string // for the annotation while the driver may be cutting
 	deleteError string // reason of an event
 	template    string // prefix of the templates for names of Secrets

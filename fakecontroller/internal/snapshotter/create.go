@@ -99,7 +99,7 @@ func (r *run) look(p *kernel.Process, c content) (content, error) {
 	return r.saveStatus(p, c, found)
 }
 
-// list finds one snapshot. A driver without lists counts as having it.
+// list finds one snapshot. If the driver has no lists, the snapshot counts as existing.
 func (r *run) list(p *kernel.Process, handle string, secrets map[string]string) (snap, error) {
 	client := csi.NewControllerClient(r.conn(p))
 	can, err := client.ControllerGetCapabilities(context.Background(), &csi.ControllerGetCapabilitiesRequest{})

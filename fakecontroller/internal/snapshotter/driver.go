@@ -15,7 +15,7 @@ func (r *run) site() wire.Site {
 	return wire.Site{Caller: r.opts.Called(Caller), Driver: r.opts.Driver, Machine: r.opts.Machine, Socket: r.opts.Socket}
 }
 
-// conn is a connection for the calls of one operation. They share a deadline.
+// conn returns a connection for the calls of one operation. They share a deadline.
 func (r *run) conn(p *kernel.Process) grpc.ClientConnInterface {
 	site := r.site()
 	site.Deadline = p.Elapsed() + r.opts.Timeout

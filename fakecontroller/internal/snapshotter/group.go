@@ -28,9 +28,9 @@ func (r *run) meetGroups(p *kernel.Process) {
 // while virtual time stands still.
 const echo = 10 * time.Millisecond
 
-// informGroups queues all events of group contents, including those of the sidecar's own writes.
-// Therefore a group that is not ready, or has a final error, is requested again at once. Only the
-// limit of the API client delays this, not the backoff. (external-snapshotter v8.6.0,
+// informGroups queues all events of group contents, including the events of the sidecar's own
+// writes. Therefore a group that is not ready, or has a final error, is requested again at once.
+// Only the limit of the API client delays this, not the backoff. (external-snapshotter v8.6.0,
 // NewCSISnapshotSideCarController: for groups the filter of C-SNAP-31 is still to do) C-GSNAP-5
 func (r *run) informGroups(p *kernel.Process) {
 	contents := component.Watch[groupContent](r.Component, p)

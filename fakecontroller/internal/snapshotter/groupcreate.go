@@ -122,7 +122,7 @@ func (r *run) lookAtGroup(p *kernel.Process, c groupContent) (groupContent, erro
 	if err != nil {
 		return c, fmt.Errorf("failed to list group snapshot for group snapshot content %s: %w", c.Name, quoted{err})
 	}
-	// It records nothing about the members, because their contents are pre-provisioned, too.
+	// It records nothing about the members, because their contents are also pre-provisioned.
 	found := &csi.VolumeGroupSnapshot{
 		GroupSnapshotId: handles.VolumeGroupSnapshotHandle, ReadyToUse: answer.GetGroupSnapshot().GetReadyToUse(),
 		CreationTime: answer.GetGroupSnapshot().GetCreationTime(),

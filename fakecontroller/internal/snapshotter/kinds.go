@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// snapshots are the contents of single snapshots.
+// snapshots returns the contents of single snapshots.
 func (r *run) snapshots() *contents[content] {
 	return &contents[content]{
 		Overlay: component.NewOverlay[content](r.Component), run: r, sync: r.sync, isReady: isReady, waits: r.opts.Version.Has(sidecar.RetriesUnready),
@@ -38,8 +38,8 @@ func (r *run) snapshots() *contents[content] {
 	}
 }
 
-// groupSnapshots are the contents of groups. Unlike a single snapshot, a group that is not ready is
-// processed again only after a write, and at the resync.
+// groupSnapshots returns the contents of groups. Unlike a single snapshot, a group that is not
+// ready is processed again only after a write, and at the resync.
 func (r *run) groupSnapshots() *contents[groupContent] {
 	return &contents[groupContent]{
 		Overlay: component.NewOverlay[groupContent](r.Component), run: r, sync: r.syncGroup, isReady: isGroupReady,

@@ -10,13 +10,13 @@ import (
 
 var _ sidecar.Sidecar = Options{}
 
-// Name is the name of the program.
+// Name returns the name of the program.
 func (Options) Name() string { return Caller }
 
 // RunsBeside reports whether csi-snapshotter runs beside a driver: the driver must take snapshots.
 func (Options) RunsBeside(d sidecar.Promises) bool { return d.Capabilities["CREATE_DELETE_SNAPSHOT"] }
 
-// Lock is the name of its Lease. C-LIB-5
+// Lock returns the name of its Lease. C-LIB-5
 func (Options) Lock(driver string) string { return "external-snapshotter-leader-" + driver }
 
 // Start starts the program beside a plugin.

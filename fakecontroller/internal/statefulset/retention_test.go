@@ -21,7 +21,7 @@ func retain(whenDeleted, whenScaled appsv1.PersistentVolumeClaimRetentionPolicyT
 	}
 }
 
-// owners are the kinds of the owners of a claim.
+// owners returns the kinds of the owners of a claim.
 func (c *cluster) owners(claim string) (kinds []string) {
 	c.pods()
 	for _, o := range testcluster.Get[*corev1.PersistentVolumeClaim](c.Cluster, namespace, claim).OwnerReferences {

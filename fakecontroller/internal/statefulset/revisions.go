@@ -25,7 +25,7 @@ type revisions struct {
 	current, update *appsv1.ControllerRevision
 }
 
-// forNew returns the template for a new pod. Below the partition it is the current one.
+// forNew returns the template for a new pod. Below the partition it is the current template.
 func (r revisions) forNew(set *appsv1.StatefulSet, n int) *appsv1.ControllerRevision {
 	if rolls(set) && n < firstUpdated(set) {
 		return r.current
@@ -37,7 +37,7 @@ func rolls(set *appsv1.StatefulSet) bool {
 	return set.Spec.UpdateStrategy.Type == appsv1.RollingUpdateStatefulSetStrategyType
 }
 
-// firstUpdated is the lowest ordinal that a rolling update changes.
+// firstUpdated returns the lowest ordinal that a rolling update changes.
 func firstUpdated(set *appsv1.StatefulSet) int {
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
 		return start(set) + int(*rolling.Partition)

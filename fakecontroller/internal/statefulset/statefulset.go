@@ -63,7 +63,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 	return c.writeStatus(p, set, revisions, pods)
 }
 
-// podsOf are the pods of a set by ordinal.
+// podsOf returns the pods of a set by ordinal.
 func (c *Controller) podsOf(set *appsv1.StatefulSet) map[int]*corev1.Pod {
 	pods := map[int]*corev1.Pod{}
 	for pod := range store.Indexed[*corev1.Pod](c.Cache, store.OwnerUID, string(set.UID)) {

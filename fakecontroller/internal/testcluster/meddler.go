@@ -35,7 +35,8 @@ func (m Meddler) Choose(c kernel.Choice) int {
 	return 0
 }
 
-// first returns the index of the first alternative with such a process; 0 if there is none.
+// first returns the index of the first alternative with a process that the function accepts; 0 if
+// there is none.
 func first(c kernel.Choice, is func(*kernel.Process) bool) int {
 	for i := range c.N {
 		if is(c.Process(i)) {

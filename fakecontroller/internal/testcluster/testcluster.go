@@ -87,7 +87,7 @@ func isQuestion(method string) bool {
 	return strings.HasPrefix(method, "Identity/") || strings.HasSuffix(method, "GetCapabilities")
 }
 
-// Calls are the calls of a method, such as "Controller/ControllerExpandVolume".
+// Calls returns the calls of a method, such as "Controller/ControllerExpandVolume".
 func (c *Cluster) Calls(method string) []*trace.Event {
 	var calls []*trace.Event
 	for _, e := range c.Trace.Events() {
@@ -98,7 +98,7 @@ func (c *Cluster) Calls(method string) []*trace.Event {
 	return calls
 }
 
-// Times returns the start times of a method's calls, relative to the first one.
+// Times returns the start times of a method's calls, relative to the first call.
 func (c *Cluster) Times(method string) []time.Duration {
 	var at []time.Duration
 	for _, e := range c.Calls(method) {

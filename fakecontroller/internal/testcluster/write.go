@@ -44,7 +44,7 @@ func ChangeStatus[T store.Object](in world, obj T, change func(T)) T {
 	return changed
 }
 
-// Delete asks for an object's deletion.
+// Delete requests an object's deletion.
 func Delete[T store.Object](in world, obj T) {
 	in.api().T.Helper()
 	_, err := store.Delete[T](in.api().Store, store.KeyOf(obj))

@@ -98,7 +98,7 @@ func UpdateStatus(p *kernel.Process, c *component.Component, obj Object) error {
 	return write(p, c, obj, component.UpdateStatusObject)
 }
 
-// Delete asks for an object's deletion.
+// Delete requests an object's deletion.
 func Delete(p *kernel.Process, c *component.Component, obj Object, opts ...store.DeleteOption) error {
 	res, err := resourceOf(c, obj)
 	if err != nil {

@@ -169,8 +169,8 @@ func (a *automaticPass) disabled() (bool, error) {
 }
 
 // wanted returns the schedule of the claim. If it has none, it returns the schedule of its
-// namespace, then that of its class; empty if there is none. The annotation of a namespace counts
-// only if the driver has the feature now. A-PVC-2, A-PVC-4
+// namespace, then the schedule of its class; empty if there is none. The annotation of a namespace
+// counts only if the driver has the feature now. A-PVC-2, A-PVC-4
 func (a *automaticPass) wanted() (string, error) {
 	if schedule := a.parsed(a.claim); schedule != "" {
 		return schedule, nil

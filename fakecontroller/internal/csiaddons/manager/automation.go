@@ -20,7 +20,7 @@ type feature struct {
 	// The prefix of the annotations. It is also the suffix of cron job names, in the order of
 	// storage classes.
 	name       string
-	capability string // begins the names of the capabilities
+	capability string // prefix of the names of the capabilities
 	kind       cronKind
 	// forgets means that a claim without a schedule loses the annotation with its cron job's name.
 	forgets bool
@@ -110,7 +110,8 @@ func (m *Manager) claimsOf(class *storagev1.StorageClass, add func(store.Key)) {
 	}
 }
 
-// claimsThatDiffer adds the namespace's claims with another schedule because of a class. A-PVC-6
+// claimsThatDiffer adds the claims of the namespace that have another schedule because of a class.
+// A-PVC-6
 func (m *Manager) claimsThatDiffer(class *storagev1.StorageClass, add func(store.Key)) {
 	m.claimsOf(class, func(key store.Key) {
 		claim, _ := component.Cached[*corev1.PersistentVolumeClaim](m.Component, key)
@@ -125,7 +126,7 @@ func (m *Manager) claimsThatDiffer(class *storagev1.StorageClass, add func(store
 	})
 }
 
-// newCronJob is the cron job of a claim. A-PVC-3, A-PVC-5
+// newCronJob returns the cron job of a claim. A-PVC-3, A-PVC-5
 func (f feature) newCronJob(claim *corev1.PersistentVolumeClaim, name, schedule string) cronObject {
 	c := f.kind.cron()
 	c.SetName(name)

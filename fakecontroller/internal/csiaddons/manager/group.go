@@ -266,8 +266,9 @@ func (g *groupPass) handles(claims []*corev1.PersistentVolumeClaim) ([]string, e
 	return all, nil
 }
 
-// noteMembers writes the list of claims if it has changed. Like the real controller, it looks in an
-// unread object for the driver's copies, so with claims the answer is always no. A-VGR-7
+// noteMembers writes the list of claims if it has changed. Like the real controller, it looks for
+// the driver's copies in an object that was not read, so it never finds any if there are claims.
+// A-VGR-7
 func (g *groupPass) noteMembers(members []corev1.LocalObjectReference, claims int) error {
 	leader, err := g.leader(g.class.Spec.Provisioner)
 	if err != nil {
@@ -377,7 +378,7 @@ func withOwner(owners []metav1.OwnerReference, obj kinds.Object) []metav1.OwnerR
 }
 
 // remove deletes the VolumeReplication and the content in one pass. The group loses its finalizer
-// when both are gone. A-VGR-10
+// when neither exists any more. A-VGR-10
 func (g *groupPass) remove() error {
 	if name := g.group.Spec.ReplicationName; name != "" {
 		key := store.Key{Namespace: g.group.Namespace, Name: name}

@@ -20,7 +20,7 @@ type Options struct {
 	// StaggerHours are the hours within which cron jobs of one schedule are staggered.
 	// Default: 2. 0 turns it off.
 	StaggerHours *int `json:"cronjobStaggerWindow,omitempty" example:"0" doc:"--cronjob-stagger-window: the hours over which jobs that begin at the same time are spread, 0 for none; default 2."`
-	// MaxGroupClaims is the number of claims in a group, at most. Default: 100.
+	// MaxGroupClaims is the maximum number of claims in a group. Default: 100.
 	MaxGroupClaims int `json:"maxGroupPVC,omitempty" doc:"--max-group-pvc: the largest number of claims in a group; default 100."`
 	// LeaderElect makes it work only while it holds a Lease in its namespace. Default: false.
 	// A-ARCH-1
@@ -63,7 +63,7 @@ func (o Options) In() string { return cmp.Or(o.Namespace, "csi-addons-system") }
 
 func (o Options) secured() bool { return o.EnableAuth == nil || *o.EnableAuth }
 
-// staggerWindow is the time over which jobs are distributed. A-RS-13
+// staggerWindow returns the time over which jobs are distributed. A-RS-13
 func (o Options) staggerWindow() time.Duration {
 	return time.Duration(*o.StaggerHours) * time.Hour
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// overlap is the time that a pass waits for another controller's pass, which its last write has
-// triggered. It waits until the other pass has made its first call. In recordings such passes
+// overlap is the time for which a pass waits for another controller's pass that it has triggered by
+// its last write. It waits until the other pass has made its first call. In recordings such passes
 // overlap in each plain deletion of a group. A-VGR-10
 const overlap = 5 * time.Millisecond
 
@@ -29,7 +29,8 @@ func (o *overlaps) begin(key store.Key) {
 	}
 }
 
-// await waits until another pass over an object starts, or slightly longer than that takes.
+// await waits until another pass over an object starts, at most slightly longer than the start
+// takes.
 func (o *overlaps) await(p *kernel.Process, key store.Key, before int) {
 	if o.waiting == nil {
 		o.waiting = map[store.Key]*kernel.Process{}

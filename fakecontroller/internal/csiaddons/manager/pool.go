@@ -33,7 +33,7 @@ type connection struct {
 // capabilitiesTimeout bounds the only request at the start of a connection. A-POOL-2
 const capabilitiesTimeout = time.Minute
 
-// noTimeout stands for the missing timeout of one call. A-NODE-10
+// noTimeout is the timeout of the one call that has no timeout. A-NODE-10
 const noTimeout = 1000 * time.Hour
 
 // connect returns the connection with a key. It replaces a connection to another endpoint. A-POOL-4

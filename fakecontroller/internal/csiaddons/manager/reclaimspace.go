@@ -11,7 +11,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// reclaimSpaceJob is the kind ReclaimSpaceJob, with the deadline of its calls.
+// reclaimSpaceJob returns the kind ReclaimSpaceJob, with the deadline of its calls.
 func reclaimSpaceJob(timeout time.Duration) jobKind {
 	return jobKind{
 		name: "ReclaimSpaceJob", done: "Reclaim Space operation successfully completed.",

@@ -139,7 +139,7 @@ func (v *replicationPass) unprepared(what string, cause error) error {
 	return cause
 }
 
-// state is the stored state.
+// state returns the stored state.
 func (v *replicationPass) state() string { return cmp.Or(v.vr.Status.State, unknown) }
 
 func (v *replicationPass) save(state, message string) error {
@@ -257,7 +257,7 @@ func (v *replicationPass) note(answer proto.Message) {
 	v.sayReplicating(info.GetStatus(), info.GetStatusMessage())
 }
 
-// infoInterval is the interval at which a primary's information is requested. A-VR-9
+// infoInterval returns the interval at which a primary's information is requested. A-VR-9
 func infoInterval(parameters map[string]string) time.Duration {
 	schedule, err := time.ParseDuration(parameters["schedulingInterval"])
 	switch {

@@ -35,7 +35,7 @@ type source struct {
 	id      string // the group's id
 }
 
-// message is the source in the request to the driver.
+// message returns the source in the request to the driver.
 func (s source) message() *replication.ReplicationSource {
 	if s.volume == "" {
 		return &replication.ReplicationSource{Type: &replication.ReplicationSource_Volumegroup{

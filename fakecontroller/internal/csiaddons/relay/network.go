@@ -18,7 +18,7 @@ import (
 type Network struct {
 	// Outside connects to programs outside the simulation; nil if there are none.
 	Outside Outside
-	// ManagerOutside means that the controller manager is such a program.
+	// ManagerOutside means that the controller manager is outside the simulation.
 	ManagerOutside bool
 
 	listeners   map[string]*listener

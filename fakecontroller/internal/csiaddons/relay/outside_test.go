@@ -250,8 +250,8 @@ func TestRequestsWithoutAGoodTokenAreRefused(t *testing.T) {
 	})
 }
 
-// A-SRV-2: if only one of two sides uses TLS, the errors are those of gRPC between programs on a
-// network.
+// A-SRV-2: if only one of two sides uses TLS, the errors are the same as with gRPC between programs
+// on a network.
 func TestBothSidesHaveTLSOrNeither(t *testing.T) {
 	c := testcluster.NewAPI(t, nil)
 	var network relay.Network

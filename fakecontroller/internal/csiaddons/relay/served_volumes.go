@@ -68,7 +68,7 @@ func (s servedFence) GetFenceClients(ctx context.Context, r *sidecar.FenceClient
 	})
 }
 
-// secretIn is the secret that a request names.
+// secretIn returns the secret that a request names.
 func secretIn(r interface {
 	GetSecretName() string
 	GetSecretNamespace() string

@@ -104,7 +104,7 @@ func (c *reporter) meet(p *kernel.Process) {
 	c.uid = string(node.UID)
 }
 
-// csiConn is a connection to the socket of CSI, which differs from the socket of CSI-Addons.
+// csiConn returns a connection to the socket of CSI, which differs from the socket of CSI-Addons.
 // A-COND-1
 func (c *reporter) csiConn(p *kernel.Process) grpc.ClientConnInterface {
 	return c.wire.Conn(p, wire.Site{

@@ -35,13 +35,13 @@ func (r *run) probeForEver(p *kernel.Process) {
 	}
 }
 
-// identity is the driver's Identity service, for one request at the start.
+// identity returns the driver's Identity service, for one request at the start.
 func (r *run) identity(p *kernel.Process) identity.IdentityClient {
 	return identity.NewIdentityClient(r.conn(relay.Call{Process: p, Deadline: p.Elapsed() + r.opts.Timeout}))
 }
 
-// conn is a connection to the driver for one call. If it was lost, it is dialled again, which ends
-// the program. A-SIDE-2
+// conn returns a connection to the driver for one call. If it was lost, it is dialled again, which
+// ends the program. A-SIDE-2
 func (r *run) conn(c relay.Call) grpc.ClientConnInterface {
 	site := wire.Site{Caller: r.opts.Caller, Driver: r.opts.Driver, Node: r.opts.Node, Machine: r.opts.Machine, Socket: r.opts.Socket, Deadline: c.Deadline}
 	return dialled{r.wire.Conn(c.Process, site), r, c.Process}

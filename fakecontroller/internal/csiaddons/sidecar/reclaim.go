@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// stagingPath is the flag --stagingpath. A-SIDE-1
+// stagingPath returns the flag --stagingpath. A-SIDE-1
 func (o Options) stagingPath() string {
 	return o.Machine.Layout().KubeletDir() + "/plugins/kubernetes.io/csi/"
 }
@@ -53,7 +53,7 @@ func (s service) NodeReclaimSpace(c relay.Call, name string) (relay.Usage, error
 	return relay.Usage{Before: answer.GetPreUsage(), After: answer.GetPostUsage()}, err
 }
 
-// volume is the volume of a call. A-TR-1
+// volume returns the volume of a call. A-TR-1
 func (s service) volume(c relay.Call, name string) (*corev1.PersistentVolume, error) {
 	pv, err := component.Live[*corev1.PersistentVolume](c.Process, s.Component, store.Key{Name: name})
 	switch {

@@ -76,7 +76,7 @@ func (r *run) announce(p *kernel.Process, wanted *kinds.Node) error {
 	return kinds.Update(p, r.Component, there)
 }
 
-// node is the object that announces the sidecar. A-REG-1, A-REG-2, A-REG-3
+// node returns the object that announces the sidecar. A-REG-1, A-REG-2, A-REG-3
 func (r *run) node(p *kernel.Process, pod *corev1.Pod, driver string) (*kinds.Node, error) {
 	if len(pod.OwnerReferences) == 0 {
 		return nil, fmt.Errorf("pod %s/%s has no owner", pod.Namespace, pod.Name)
@@ -103,7 +103,7 @@ func (r *run) node(p *kernel.Process, pod *corev1.Pod, driver string) (*kinds.No
 	return node, nil
 }
 
-// endpoint is the address at which the controller reaches the sidecar. A-SIDE-4
+// endpoint returns the address at which the controller reaches the sidecar. A-SIDE-4
 func endpoint(pod, namespace string, port int) string {
 	if namespace == "" {
 		return fmt.Sprintf("pod://%s:%d", pod, port)
