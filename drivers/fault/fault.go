@@ -20,8 +20,8 @@ type Fault struct {
 	// any), the caller ("csi-attacher"), and the volume id. For CreateVolume, Volume is the
 	// requested name.
 	Driver, Node, From, Volume string
-	// LargerThan restricts the fault to calls that require more bytes; 0 is no limit. With a limit,
-	// calls without a required size are not affected.
+	// LargerThan restricts the fault to calls that require more bytes; 0 means no limit. With a
+	// limit, calls without a required size are not affected.
 	LargerThan int64
 	// After lets this many matching calls pass first.
 	After int
@@ -49,16 +49,16 @@ type Fault struct {
 	// Changes counts changes of files by a driver's program. Just before the next change, AtWork
 	// kills the victim, TimeOut lets the deadline pass, and Stall stops the program. Default 1.
 	// Creating or truncating a file is one change, and writing to it is another. Renaming,
-	// removing, mounting and unmounting are changes, too. A call with fewer changes ends first.
+	// removing, mounting and unmounting are also changes. A call with fewer changes ends first.
 	Changes int
 	// System is a system call. FailSystemCall makes it fail with the error Fails, such as "EBUSY";
 	// Kill kills the victim before it. With FailSystemCall, Times is the number of failing system
-	// calls. A CSI call without such a system call is not affected.
+	// calls. A CSI call that does not make this system call is not affected.
 	System SystemCall
 	Fails  string
 	// Request is the HTTP request of the driver's program that FailRequest makes fail. Fails names
-	// the failure: "HTTP 500", "reset". Times is the number of failing requests. A CSI call without
-	// such a request is not affected.
+	// the failure: "HTTP 500", "reset". Times is the number of failing requests. A CSI call that
+	// does not make this request is not affected.
 	Request Request
 	// Action is the action with Meanwhile.
 	Action Action
@@ -119,8 +119,8 @@ const (
 	// caller receives the first answer.
 	Repeat Effect = "repeat"
 	// Overlap: the driver receives the same call twice at once and may answer one of them with
-	// ABORTED. The effect must be that of one call. It affects only calls that have an effect; the
-	// caller receives one answer.
+	// ABORTED. The effect must equal the effect of one call. It affects only calls that have an
+	// effect; the caller receives one answer.
 	Overlap Effect = "overlap"
 	// Contradict: after an OK answer the driver immediately receives a second call that contradicts
 	// the first, and must reject it. The second call attaches a single-node volume to another node,

@@ -8,7 +8,7 @@ import (
 )
 
 // SystemCall selects system calls that a driver's program makes during a call. Only system calls
-// that change files count, including those of child processes such as mount(8).
+// that change files count, including the system calls of child processes such as mount(8).
 type SystemCall struct {
 	// Name is the name of the call without variants: "mount", "rename". Empty: none.
 	Name string

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// publishContext is the context of every attachment.
+// publishContext returns the context of every attachment.
 func (d *Driver) publishContext() map[string]string {
 	if !d.options.marks() {
 		return nil
@@ -106,7 +106,7 @@ func (d *Driver) attachedTo(nodeID string) int64 {
 }
 
 // ControllerUnpublishVolume implements CSI "ControllerUnpublishVolume". An unknown volume or node
-// is no error, since the volume is certainly not attached.
+// is not an error, since the volume is certainly not attached.
 func (s *Controller) ControllerUnpublishVolume(_ context.Context, req *csi.ControllerUnpublishVolumeRequest) (*csi.ControllerUnpublishVolumeResponse, error) {
 	d := s.driver
 	if !d.options.attach() {

@@ -13,7 +13,7 @@ import (
 type Contents interface {
 	// Copy copies the data of an id to another id, in the same or another Contents.
 	Copy(from string, at Contents, to string) error
-	// Remove deletes the data of an id; missing data is no error.
+	// Remove deletes the data of an id; missing data is not an error.
 	Remove(id string) error
 }
 

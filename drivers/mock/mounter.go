@@ -10,7 +10,7 @@ type Mounter interface {
 	// creates if it does not exist.
 	MountDevice(source, target string) error
 	// Unmount unmounts target, and removes a target that Mount or MountDevice created. If nothing
-	// is mounted, it is no error.
+	// is mounted, it is not an error.
 	Unmount(target string) error
 	// IsMounted reports whether target is a mount point.
 	IsMounted(target string) (bool, error)

@@ -165,7 +165,7 @@ func (d *Driver) demoteReplica(id string, force bool) error {
 	return nil
 }
 
-// synchronize copies a primary to the other site, unless the volume is primary there, too.
+// synchronize copies a primary to the other site, unless the volume is also primary there.
 func (d *Driver) synchronize(id string) error {
 	other := d.remote()
 	if other == nil || !d.addons.replicated[id] || d.faults[replicationCopiesNothing] {

@@ -109,7 +109,7 @@ func (b *Backend) admit(v Volume, node Node, exclusive bool) error {
 }
 
 // Detach detaches the volume from the node, or from all nodes when nodeID is empty. Detaching a
-// volume that is not attached is no error. Errors: ErrPending.
+// volume that is not attached is not an error. Errors: ErrPending.
 func (b *Backend) Detach(id, nodeID string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)

@@ -76,7 +76,7 @@ func openWith(dir, lock string) (*Backend, error) {
 	})
 }
 
-// Dir is the shared directory.
+// Dir returns the shared directory.
 func (b *Backend) Dir() string { return b.dir }
 
 // FreeBytes returns the free space of the file system below the backend.

@@ -94,7 +94,7 @@ func (b *Backend) Group(id string) (g Group, err error) {
 	return g, err
 }
 
-// DeleteGroup removes the group with all of its snapshots; a missing group is no error.
+// DeleteGroup removes the group with all of its snapshots; a missing group is not an error.
 func (b *Backend) DeleteGroup(id string) error {
 	return b.exclusively(func() error {
 		_, err := b.group(id)

@@ -49,7 +49,7 @@ func (b *Backend) Replicate(id string) error {
 	})
 }
 
-// Unreplicate removes the copy; a missing copy is no error. With two sites, only the primary
+// Unreplicate removes the copy; a missing copy is not an error. With two sites, only the primary
 // removes the copy at the other site. Errors: ErrNotFound, ErrUnreachable.
 func (b *Backend) Unreplicate(id string) error {
 	return b.exclusively(func() error {

@@ -11,7 +11,7 @@ import (
 // OpenSite opens a storage directory as one of two sites. Each site has a directory with its name,
 // and the sites keep copies of each other's volumes under the same ids.
 func OpenSite(dir, site, peer string) (*Backend, error) {
-	const lock = "../lock" // one lock for both, or two calls could deadlock
+	const lock = "../lock" // one lock for both, because with two locks two calls could deadlock
 	own, err := openWith(filepath.Join(dir, site), lock)
 	if err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func OpenSite(dir, site, peer string) (*Backend, error) {
 	return own, nil
 }
 
-// Serve makes this site reachable from the other one until the process ends.
+// Serve makes this site reachable from the other site until the process ends.
 func (b *Backend) Serve() error {
 	if b.peer == nil {
 		return nil

@@ -52,7 +52,7 @@ func (b *Backend) CreateSnapshot(name, volumeID string) (s Snapshot, err error) 
 	return s, err
 }
 
-// DeleteSnapshot removes the snapshot; a missing snapshot is no error. Errors: ErrUnsuitable (a
+// DeleteSnapshot removes the snapshot; a missing snapshot is not an error. Errors: ErrUnsuitable (a
 // member of a group).
 func (b *Backend) DeleteSnapshot(id string) error {
 	return b.exclusively(func() error {

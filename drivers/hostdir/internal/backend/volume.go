@@ -59,7 +59,7 @@ func (b *Backend) DataPath(v Volume) string {
 	return filepath.Join(b.object(volumesDir, v.ID), dataName(v.Block))
 }
 
-// CreateVolume creates the volume or returns the one that an earlier call with the same
+// CreateVolume creates the volume or returns the volume that an earlier call with the same
 // specification created. Errors: ErrIncompatible, ErrNotFound (source), ErrUnsuitable (source of
 // the other kind), ErrOutOfRange, ErrPending.
 func (b *Backend) CreateVolume(spec VolumeSpec) (v Volume, err error) {
@@ -140,7 +140,8 @@ func (b *Backend) source(spec VolumeSpec) (from string, bytes int64, err error) 
 	return from, bytes, nil
 }
 
-// DeleteVolume removes the volume; a missing volume is no error. Errors: ErrInUse while attached.
+// DeleteVolume removes the volume; a missing volume is not an error. Errors: ErrInUse while
+// attached.
 func (b *Backend) DeleteVolume(id string) error {
 	return b.exclusively(func() error {
 		v, err := b.volume(id)
@@ -341,7 +342,7 @@ func (b *Backend) WipeSnapshot(id string) error {
 	})
 }
 
-// RefillSnapshot replaces the content of a snapshot of a directory by that of a volume.
+// RefillSnapshot replaces the content of a snapshot of a directory by the content of a volume.
 func (b *Backend) RefillSnapshot(id string, from Volume) error {
 	return b.exclusively(func() error {
 		s, err := b.snapshot(id)

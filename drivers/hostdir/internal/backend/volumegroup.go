@@ -19,7 +19,7 @@ type VolumeGroup struct {
 	VolumeIDs []string `json:"volumeIDs"`
 }
 
-// CreateVolumeGroup creates a group or returns the one that an earlier call created. Errors:
+// CreateVolumeGroup creates a group or returns the group that an earlier call created. Errors:
 // ErrNotFound (a volume), ErrIncompatible (a group of other volumes), ErrInUse (a volume of another
 // group).
 func (b *Backend) CreateVolumeGroup(name string, volumeIDs []string) (g VolumeGroup, err error) {
@@ -59,7 +59,7 @@ func (b *Backend) ModifyVolumeGroup(id string, volumeIDs []string) (g VolumeGrou
 	return g, err
 }
 
-// DeleteVolumeGroup removes a group but keeps its volumes. A missing group is no error. Errors:
+// DeleteVolumeGroup removes a group but keeps its volumes. A missing group is not an error. Errors:
 // ErrInUse while it has volumes.
 func (b *Backend) DeleteVolumeGroup(id string) error {
 	return b.exclusively(func() error {

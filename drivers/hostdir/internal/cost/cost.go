@@ -60,7 +60,7 @@ func Help() string {
 	return b.String()
 }
 
-// Start takes the time of costs at the start.
+// Start runs the costs that arise at the start of the driver.
 func Start(costs []Cost, stateDir string) error {
 	for _, c := range costs {
 		if c.start != nil {
@@ -72,7 +72,7 @@ func Start(costs []Cost, stateDir string) error {
 	return nil
 }
 
-// Calls are the interceptors of the costs of calls.
+// Calls returns the interceptors of the costs of calls.
 func Calls(costs []Cost) (all []grpc.UnaryServerInterceptor) {
 	for _, c := range costs {
 		if c.of != nil {
@@ -82,7 +82,7 @@ func Calls(costs []Cost) (all []grpc.UnaryServerInterceptor) {
 	return all
 }
 
-// before is an interceptor that runs a function before each call of one kind.
+// before returns an interceptor that runs a function before each call of one kind.
 func before(call string, do func()) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		if path.Base(info.FullMethod) == call {

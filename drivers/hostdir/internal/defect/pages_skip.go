@@ -27,7 +27,7 @@ var pagesSkip = &Defect{
 		})),
 }
 
-// later is the token of the next entry. A token is the number of preceding entries.
+// later returns the token of the next entry. A token is the number of preceding entries.
 func later(token string) string {
 	start, err := strconv.Atoi(token)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 var ErrNone = errors.New("no loop device is left")
 
 // free returns the path of a free device: the device that the kernel offers or, if it has no node
-// in /dev, as in containers, another one.
+// in /dev, as in containers, another device.
 func free() (string, error) {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {

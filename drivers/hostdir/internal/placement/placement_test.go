@@ -14,7 +14,7 @@ import (
 )
 
 // If an unpublish removes a record after the directory was listed, All ignores the record. A
-// dangling symlink represents such a record.
+// dangling symlink represents this record.
 func TestARecordThatIsRemovedMeanwhileIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	ledger, err := placement.Open(dir, false)

@@ -29,7 +29,7 @@ func (c groupController) CreateVolumeGroup(_ context.Context, req *volumegroup.C
 	return &volumegroup.CreateVolumeGroupResponse{VolumeGroup: groupMessage(g)}, nil
 }
 
-// ModifyVolumeGroupMembership replaces the members by those of the request.
+// ModifyVolumeGroupMembership replaces the members by the members of the request.
 func (c groupController) ModifyVolumeGroupMembership(_ context.Context, req *volumegroup.ModifyVolumeGroupMembershipRequest) (*volumegroup.ModifyVolumeGroupMembershipResponse, error) {
 	g, err := c.store.ModifyVolumeGroup(req.GetVolumeGroupId(), req.GetVolumeIds())
 	if err != nil {

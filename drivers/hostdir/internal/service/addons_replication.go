@@ -48,7 +48,7 @@ func (r replicationController) each(s *replication.ReplicationSource, do func(id
 	return nil
 }
 
-// replicationAnswer is answer, with the codes of CSI-Addons.
+// replicationAnswer is like answer, but with the codes of CSI-Addons.
 func replicationAnswer(err error) error {
 	switch {
 	case errors.Is(err, backend.ErrNotReplicated), errors.Is(err, backend.ErrNotDemoted), errors.Is(err, backend.ErrPrimaryAway):

@@ -106,7 +106,7 @@ func (d *Driver) UnmountAll() error {
 	return err
 }
 
-// Displace unmounts path and removes its record. A missing path is no error.
+// Displace unmounts path and removes its record. A missing path is not an error.
 func (d *Driver) Displace(path string) (was bool, err error) {
 	path, err = mount.Resolve(path)
 	if os.IsNotExist(err) {

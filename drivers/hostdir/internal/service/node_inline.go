@@ -95,5 +95,5 @@ func (n *node) removeInline(id string) (was bool, err error) {
 
 type inlines struct{ *Driver }
 
-// Dir is the directory of an inline volume.
+// Dir returns the directory of an inline volume.
 func (i inlines) Dir(id string) string { return filepath.Join(i.Config.NodeStateDir, "inline", id) }

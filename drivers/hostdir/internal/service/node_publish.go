@@ -72,7 +72,7 @@ func (n *node) NodePublishVolume(_ context.Context, req *csi.NodePublishVolumeRe
 	return &csi.NodePublishVolumeResponse{}, nil
 }
 
-// giveToGroup makes a directory writable for a group. New files in it belong to the group, too.
+// giveToGroup makes a directory writable for a group. New files in it also belong to the group.
 func giveToGroup(dir, group string) error {
 	gid, err := strconv.Atoi(group)
 	if err != nil {

@@ -22,7 +22,7 @@ type Store interface {
 	ExpandVolume(id string, required, limit int64) (backend.Volume, error)
 	Volume(id string) (backend.Volume, error)
 	Volumes() ([]backend.Volume, error)
-	// DataPath is the directory or the image of a volume.
+	// DataPath returns the directory or the image of a volume.
 	DataPath(backend.Volume) string
 	FreeBytes() (int64, error)
 
