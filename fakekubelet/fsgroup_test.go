@@ -23,7 +23,7 @@ func groupPolicy(policy storagev1.FSGroupPolicy) func(*storagev1.CSIDriverSpec) 
 
 func ext4(pv *corev1.PersistentVolume) { pv.Spec.CSI.FSType = "ext4" }
 
-// group is the group and the permissions of a path.
+// group returns the group and the permissions of a path.
 func (n *node) group(path string) string {
 	n.t.Helper()
 	info, err := n.machine.Lstat(path)

@@ -42,7 +42,7 @@ var pressures = map[corev1.NodeConditionType]struct{ with, without corev1.NodeCo
 	},
 }
 
-// pressureCondition is the condition of a resource.
+// pressureCondition returns the condition of a resource.
 func (k *Kubelet) pressureCondition(t corev1.NodeConditionType) corev1.NodeCondition {
 	c := pressures[t].without
 	c.Status = corev1.ConditionFalse
@@ -62,7 +62,7 @@ func (k *Kubelet) pressureDiffers(node *corev1.Node) bool {
 	})
 }
 
-// readiness is the Ready condition. K-NODE-1
+// readiness returns the Ready condition. K-NODE-1
 func (k *Kubelet) readiness() corev1.NodeCondition {
 	why := k.info.NotReady()
 	if k.shuttingDown {

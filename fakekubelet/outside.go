@@ -46,8 +46,8 @@ func TargetPath(kubeletDir string, pod types.UID, specName string) string {
 	return csi.Dir(kubeletDir).TargetPath(pod, specName)
 }
 
-// BlockPublishPath is the device that a driver publishes for a pod, below a kubelet's directory.
-// K-PATH-5
+// BlockPublishPath returns the device that a driver publishes for a pod, below a kubelet's
+// directory. K-PATH-5
 func BlockPublishPath(kubeletDir string, pod types.UID, specName string) string {
 	return csi.Dir(kubeletDir).BlockPublishPath(pod, specName)
 }

@@ -41,7 +41,7 @@ func page(value any) (contentType string, body []byte, ok bool) {
 	return "application/json", body, err == nil
 }
 
-// podList is the list of the node's pods in the kubelet.
+// podList returns the list of the node's pods in the kubelet.
 func (k *Kubelet) podList() *corev1.PodList {
 	list := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{}}
 	for _, uid := range slices.Sorted(maps.Keys(k.pods.known)) {

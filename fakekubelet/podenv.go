@@ -134,7 +134,8 @@ func found(value string, ok bool, optional *bool, format string, args ...any) (*
 	return nil, fmt.Errorf(format, args...)
 }
 
-// configMap is a config map of the pod's namespace; an empty one if it is optional and missing.
+// configMap returns a config map of the pod's namespace; an empty one if it is optional and
+// missing.
 func (w *podWorker) configMap(p *kernel.Process, name string, optional *bool) (*corev1.ConfigMap, error) {
 	object, err := component.Live[*corev1.ConfigMap](p, w.Component, store.Key{Namespace: w.pod.Namespace, Name: name})
 	if err != nil && optional != nil && *optional {

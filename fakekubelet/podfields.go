@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// field is a field of the pod in the downward API.
+// field returns a field of the pod in the downward API.
 func (w *podWorker) field(path string) (string, error) {
 	pod := w.pod
 	if name, subscript, ok := strings.Cut(strings.TrimSuffix(path, "']"), "['"); ok {
@@ -53,7 +53,7 @@ func quoted(all map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// resourceField is a limit or a request of a container in units of the divisor, rounded up.
+// resourceField returns a limit or a request of a container in units of the divisor, rounded up.
 func resourceField(c *corev1.Container, ref *corev1.ResourceFieldSelector) (string, error) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := c.Resources.Requests

@@ -232,7 +232,7 @@ func (w *podWorker) prepareHostVolume(p *kernel.Process, v *corev1.Volume) error
 	return nil
 }
 
-// mountsOfProgram are the mounts of a container: its volumes and its service account.
+// mountsOfProgram returns the mounts of a container: its volumes and its service account.
 func (w *podWorker) mountsOfProgram(p *kernel.Process, c *corev1.Container) ([]machine.Volume, error) {
 	var volumes []machine.Volume
 	hasAccount := false

@@ -25,7 +25,7 @@ func (w *podWorker) hostname() string {
 	return strings.TrimRight(name[:longestHostname], "-.")
 }
 
-// hosts is the pod's /etc/hosts.
+// hosts returns the pod's /etc/hosts.
 func (w *podWorker) hosts() string {
 	text := "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n" +
 		"fe00::0\tip6-localnet\nfe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n" +

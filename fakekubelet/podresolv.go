@@ -96,7 +96,7 @@ func distinct(all []string) (once []string) {
 	return once
 }
 
-// String is the text of the file.
+// String returns the text of the file.
 func (r resolvConf) String() string {
 	var text strings.Builder
 	if len(r.search) > 0 {

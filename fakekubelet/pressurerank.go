@@ -24,8 +24,8 @@ func requested(pod *corev1.Pod, resource corev1.ResourceName) int64 {
 	return q.Value()
 }
 
-// rank sorts pods in the order of eviction: first by whether they use more than they request, then
-// by priority, lowest first, then by the usage beyond their requests, largest first. K-EVICT-1
+// rank sorts pods in the order of eviction: pods that use more than they request come first, then
+// pods with lower priority, then pods with larger usage beyond their requests. K-EVICT-1
 func rank(pods []*podWorker, resource corev1.ResourceName, s *Shortage) {
 	beyond := func(w *podWorker) int64 {
 		return s.usageOf(w.pod, resource) - requested(w.sized(), resource)

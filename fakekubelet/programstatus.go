@@ -93,7 +93,7 @@ func (w *podWorker) conditions(s *corev1.PodStatus) {
 	w.condition(s, corev1.ContainersReady, status, reason, message)
 }
 
-// unready are the sidecars and containers that are not ready.
+// unready returns the sidecars and containers that are not ready.
 func (w *podWorker) unready(s *corev1.PodStatus) (names []string) {
 	for i, status := range s.InitContainerStatuses {
 		if workload.Sidecar(&w.pod.Spec.InitContainers[i]) && !status.Ready {

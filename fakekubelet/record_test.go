@@ -47,7 +47,7 @@ func (n *node) state(pod string) string {
 	return strings.Join(words, ", ")
 }
 
-// starts are the times between the starts of a pod's containers, rounded to seconds.
+// starts returns the times between the starts of a pod's containers, rounded to seconds.
 func (n *node) starts() (gaps []int) {
 	last := time.Duration(-1)
 	for _, e := range n.news() {

@@ -42,7 +42,7 @@ func (n *node) calls() []string {
 	return lines
 }
 
-// probes are the calls with the capability probes ("cap") in between.
+// probes returns the calls with the capability probes ("cap") in between.
 func (n *node) probes() []string {
 	lines := []string{}
 	for _, e := range n.news() {
@@ -80,7 +80,7 @@ func (n *node) times(method string) []time.Duration {
 	return at
 }
 
-// gaps are the pauses between calls of a method, in tenths of a second.
+// gaps returns the pauses between calls of a method, in tenths of a second.
 func (n *node) gaps(method string) []float64 {
 	var gaps []float64
 	at := n.times(method)
@@ -104,7 +104,7 @@ func request[T proto.Message](n *node) T {
 	return none
 }
 
-// events are the Kubernetes Events, each with its count.
+// events returns the Kubernetes Events, each with its count.
 func (n *node) events() []string {
 	lines := []string{}
 	for _, e := range n.news() {
@@ -120,7 +120,7 @@ func (n *node) warnings() []string {
 	return slices.DeleteFunc(n.events(), func(e string) bool { return !strings.HasPrefix(e, "Warning ") })
 }
 
-// kubeEvents are all Kubernetes Events of a reason, of the whole run.
+// kubeEvents returns all Kubernetes Events of a reason, of the whole run.
 func (n *node) kubeEvents(reason string) []*trace.Event {
 	var found []*trace.Event
 	for _, e := range n.Trace.Events() {
@@ -172,7 +172,7 @@ func (n *node) exists(name string) bool {
 	return err == nil
 }
 
-// mounts are the mount points on the node.
+// mounts returns the mount points on the node.
 func (n *node) mounts() []string {
 	targets := []string{}
 	all, err := n.machine.Mounts()

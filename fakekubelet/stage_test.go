@@ -256,7 +256,7 @@ func (n *node) failLater(after int, code codes.Code) {
 	n.wire.Faults.Inject(&fault.Fault{Name: "later", Call: "NodeGetCapabilities", After: after, Effect: fault.Answer, Code: code, Message: "injected"})
 }
 
-// stageSteps are the changes of files and the calls up to NodeStageVolume.
+// stageSteps returns the changes of files and the calls up to NodeStageVolume.
 func (n *node) stageSteps() []string {
 	var steps []string
 	for _, e := range n.news() {

@@ -115,7 +115,8 @@ func TestANodeMayExistBeforeItsDriverIsCalled(t *testing.T) {
 	assert.Equal(t, map[string]bool{"NodeGetInfo": true, "ADDED nodes": true}, first)
 }
 
-// registrations are the calls and writes that register a node and its driver, each with its time.
+// registrations returns the calls and writes that register a node and its driver, each with its
+// time.
 func (n *node) registrations() (lines []string) {
 	for _, e := range n.news() {
 		what := path.Base(e.Method)

@@ -145,7 +145,7 @@ func (m *importing) clocks() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// reference is the clock to which most others can be compared.
+// reference returns the clock to which most others can be compared.
 func (m *importing) reference(found bounds) (best string) {
 	count := map[string]int{}
 	for key := range found { // in any order: they are counted

@@ -86,7 +86,7 @@ func (pl *Plugin) MapPodDevice(p *kernel.Process, spec *Spec, pod *corev1.Pod) e
 	}, mountWith{})
 }
 
-// PublishedDevice is the device that the driver has published, after resolving a link. K-BLK-7
+// PublishedDevice returns the device that the driver has published, after resolving a link. K-BLK-7
 func (pl *Plugin) PublishedDevice(spec *Spec, pod *corev1.Pod) (string, error) {
 	return pl.machine.EvalSymlinks(pl.BlockPublishPath(pod.UID, spec.Name))
 }

@@ -24,7 +24,7 @@ func fsGroup(pod *corev1.Pod) *int64 {
 	return pod.Spec.SecurityContext.FSGroup
 }
 
-// mountGroup is the pod's fsGroup for a driver that applies it itself. K-FSG-1
+// mountGroup returns the pod's fsGroup for a driver that applies it itself. K-FSG-1
 func mountGroup(pod *corev1.Pod, delegated bool) string {
 	if group := fsGroup(pod); delegated && group != nil {
 		return strconv.FormatInt(*group, 10)

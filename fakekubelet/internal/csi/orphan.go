@@ -18,7 +18,7 @@ func (pl *Plugin) AnyMounted(pod types.UID) bool {
 	return false
 }
 
-// PodsOnDisk are the pods that have a directory on the node.
+// PodsOnDisk returns the pods that have a directory on the node.
 func (pl *Plugin) PodsOnDisk() []types.UID {
 	var pods []types.UID
 	for _, name := range pl.list(pl.PodsDir()) {

@@ -27,14 +27,14 @@ type Dir string
 // DefaultDir is the directory of a kubelet without the flag.
 const DefaultDir Dir = machine.KubeletDir
 
-// PodsDir is the directory of the pods' directories.
+// PodsDir returns the directory of the pods' directories.
 func (d Dir) PodsDir() string { return string(d) + "/pods" }
 
 func (d Dir) pluginDir() string { return string(d) + "/plugins/kubernetes.io/csi" }
 
 func (d Dir) blockDir() string { return d.pluginDir() + "/volumeDevices" }
 
-// escaped is a name in the form that paths contain. K-PATH-4
+// escaped returns a name in the form that paths contain. K-PATH-4
 func escaped(name string) string { return strings.ReplaceAll(name, "/", "~") }
 
 // StagingPath returns the path at which a file system volume is staged. K-PATH-3
@@ -57,7 +57,7 @@ func (pl *Plugin) StagingPath(s *Spec) string {
 	return s.staging
 }
 
-// PodDir is the pod's directory.
+// PodDir returns the pod's directory.
 func (d Dir) PodDir(pod types.UID) string { return d.PodsDir() + "/" + string(pod) }
 
 // TargetPath returns the path at which a filesystem volume is published for a pod. K-PATH-4
@@ -70,12 +70,13 @@ func (d Dir) BlockStagingPath(specName string) string {
 	return path.Join(d.blockDir(), "staging", specName)
 }
 
-// BlockPublishPath is the device that the driver publishes for a pod. K-PATH-5
+// BlockPublishPath returns the device that the driver publishes for a pod. K-PATH-5
 func (d Dir) BlockPublishPath(pod types.UID, specName string) string {
 	return path.Join(d.blockDir(), "publish", specName, string(pod))
 }
 
-// BlockMapDir is the directory of the kubelet's own bind mounts of a raw block volume. K-PATH-5
+// BlockMapDir returns the directory of the kubelet's own bind mounts of a raw block volume.
+// K-PATH-5
 func (d Dir) BlockMapDir(specName string) string {
 	return path.Join(d.blockDir(), escaped(specName), "dev")
 }
@@ -84,7 +85,7 @@ func (d Dir) blockDataDir(specName string) string {
 	return path.Join(d.blockDir(), escaped(specName), "data")
 }
 
-// PodDevicePath is the symbolic link to the device in the pod's directory. K-PATH-5
+// PodDevicePath returns the symbolic link to the device in the pod's directory. K-PATH-5
 func (d Dir) PodDevicePath(pod types.UID, specName string) string {
 	return path.Join(d.PodDir(pod), "volumeDevices", EscapedName, escaped(specName))
 }

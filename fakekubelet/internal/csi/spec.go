@@ -32,7 +32,7 @@ type Spec struct {
 // is synthetic.
 func (s *Spec) HasClaim() bool { return s.PV != nil && s.PV.Spec.ClaimRef != nil }
 
-// Driver is the CSI driver's name.
+// Driver returns the CSI driver's name.
 func (s *Spec) Driver() string {
 	if s.Inline != nil {
 		return s.Inline.Driver
@@ -40,7 +40,7 @@ func (s *Spec) Driver() string {
 	return s.PV.Spec.CSI.Driver
 }
 
-// Handle is the CSI volume id. K-PATH-7
+// Handle returns the CSI volume id. K-PATH-7
 func (s *Spec) Handle(pod types.UID) string {
 	if s.Inline != nil {
 		return volume.InlineHandle(pod, s.Name)
@@ -48,7 +48,7 @@ func (s *Spec) Handle(pod types.UID) string {
 	return s.PV.Spec.CSI.VolumeHandle
 }
 
-// UniqueName is the volume's name in the node's status. K-PATH-8
+// UniqueName returns the volume's name in the node's status. K-PATH-8
 func (s *Spec) UniqueName(pod types.UID) string {
 	if s.Inline != nil {
 		return volume.UniqueInlineName(pod, s.Name)
@@ -83,9 +83,9 @@ func (s *Spec) mountFlags() []string {
 	return s.PV.Spec.MountOptions
 }
 
-// ForWriting reports whether the requests to the driver are for writing. No part of them may be
-// read-only: the pod's volume, the access modes, the mount options, the attachment. Drivers may
-// make inline volumes read-only themselves.
+// ForWriting reports whether the requests to the driver are for writing. For that, nothing may be
+// read-only: neither the pod's volume, nor the access modes, the mount options or the attachment.
+// Drivers may make inline volumes read-only themselves.
 func (s *Spec) ForWriting() bool {
 	return !s.ReadOnly && s.PV != nil && !s.PV.Spec.CSI.ReadOnly && !slices.Contains(s.PV.Spec.MountOptions, "ro") &&
 		!slices.Contains(s.PV.Spec.AccessModes, corev1.ReadOnlyMany)

@@ -77,7 +77,7 @@ func (d Dir) statsPath(spec *Spec, pod types.UID) string {
 	return d.TargetPath(pod, spec.Name)
 }
 
-// condition is the volume's condition. A feature gate controls the request for it. K-STAT-6
+// condition returns the volume's condition. A feature gate controls the request for it. K-STAT-6
 func (s *step) condition(answer *csispec.NodeGetVolumeStatsResponse) (*contract.VolumeCondition, error) {
 	if !s.kubelet.Features.Enabled(feature.CSIVolumeHealth) {
 		return nil, nil

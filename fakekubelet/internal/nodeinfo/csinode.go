@@ -176,7 +176,7 @@ func sameKeys(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// volumeLimit is an entry's limit, 0 for none.
+// volumeLimit returns an entry's limit; 0 for none.
 func volumeLimit(e storagev1.CSINodeDriver) int32 {
 	if e.Allocatable == nil || e.Allocatable.Count == nil {
 		return 0

@@ -62,7 +62,7 @@ func (m csiNodeInfo) initialize(p *kernel.Process) error {
 	return m.write(p, changed)
 }
 
-// announced are the drivers of migrated plugins, if they are announced before they register.
+// announced returns the drivers of migrated plugins, if they are announced before they register.
 func (m csiNodeInfo) announced() []string {
 	if !m.kubelet.Legacy.AnnounceMigrated {
 		return nil

@@ -18,7 +18,7 @@ import (
 
 const cinderDriver = "cinder.csi.openstack.org"
 
-// old is a world of v1.13 in which the node has registered.
+// old returns a world of v1.13 in which the node has registered.
 func old(t *testing.T, o legacy.Options, plugins migration.Plugins) *world {
 	w := newWorld(t)
 	w.kubelet.World.Legacy, w.kubelet.Version = o, 13
@@ -28,7 +28,7 @@ func old(t *testing.T, o legacy.Options, plugins migration.Plugins) *world {
 	return w
 }
 
-// none is a kubelet's migration without any plugin.
+// none returns a kubelet's migration without any plugin.
 func none() migration.Plugins { return migration.Of(13) }
 
 func (w *world) csiNodeInfo() (*legacy.CSINodeInfo, bool) {

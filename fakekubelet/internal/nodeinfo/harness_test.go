@@ -43,7 +43,7 @@ func worldOn(t *testing.T, k *kernel.Kernel) *world {
 	return w
 }
 
-// started is a world in which the node has its CSINode.
+// started returns a world in which the node has its CSINode.
 func started(t *testing.T) *world {
 	w := newWorld(t)
 	w.createNode(nil)

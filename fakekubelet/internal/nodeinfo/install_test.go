@@ -65,7 +65,7 @@ func TestADriverIsWithdrawnFromTheCSINodeAndThenFromTheNode(t *testing.T) {
 	assert.Equal(t, "node-a", w.node().Labels[zone], "topology labels stay") // K-REG-19
 }
 
-// patches are the API changes after event number after, in the format of recorded traces.
+// patches returns the API changes after event number after, in the format of recorded traces.
 func (w *world) patches(after uint64) []map[string]any {
 	var all []map[string]any
 	for _, e := range w.trace.Events() {

@@ -124,8 +124,8 @@ func nodeIDs(node *corev1.Node) (map[string]string, error) {
 	return ids, nil
 }
 
-// missingLabels are the topology labels that a node does not have yet. An existing label is never
-// changed. K-NODE-9
+// missingLabels returns the topology labels that a node does not have yet. An existing label is
+// never changed. K-NODE-9
 func missingLabels(labels, topology map[string]string) (map[string]string, error) {
 	missing := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(topology)) {

@@ -19,7 +19,7 @@ import (
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
-// newDisk is a node on disk with a path short enough for sockets.
+// newDisk returns a node on disk with a path short enough for sockets.
 func newDisk(t *testing.T) *machine.Disk {
 	dir, err := os.MkdirTemp("", "reg")
 	require.NoError(t, err)

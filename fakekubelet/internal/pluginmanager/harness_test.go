@@ -104,7 +104,7 @@ func (w *world) node() *corev1.Node {
 	return n
 }
 
-// entries are the drivers in the CSINode.
+// entries returns the drivers in the CSINode.
 func (w *world) entries() []storagev1.CSINodeDriver {
 	n, ok := store.Get[*storagev1.CSINode](w.Store, store.Key{Name: nodeName})
 	require.True(w.t, ok)
@@ -138,7 +138,7 @@ func (w *world) story(after uint64) []string {
 	return lines
 }
 
-// calls are the calls of a method so far.
+// calls returns the calls of a method so far.
 func (w *world) calls(method string) []*trace.Event {
 	var found []*trace.Event
 	for _, e := range w.Trace.Events() {

@@ -18,7 +18,7 @@ import (
 	"github.com/csisim/csisim/internal/world/operation"
 )
 
-// registryDir is the directory of the plugins' registration sockets. K-PATH-2
+// registryDir returns the directory of the plugins' registration sockets. K-PATH-2
 func (m *Manager) registryDir() string { return m.machine.Layout().KubeletDir() + "/plugins_registry" }
 
 // Manager is the plugin manager of one kubelet.
@@ -68,7 +68,7 @@ func (m *Manager) collect(set func(name string, value float64, labels ...string)
 	}
 }
 
-// Endpoint is the socket of a registered driver, as a path on the node. K-RPC-10
+// Endpoint returns the socket of a registered driver, as a path on the node. K-RPC-10
 func (m *Manager) Endpoint(driver string) (socket string, ok bool) {
 	d, ok := m.drivers[driver]
 	return d.endpoint, ok

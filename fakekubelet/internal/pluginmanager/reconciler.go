@@ -53,7 +53,7 @@ func (m *Manager) run(socket string, body func(*kernel.Process) error) error {
 	return m.operations.Run(operation.Key{Volume: socket}, operationName, body)
 }
 
-// await ends at the poll after the next news, or after the end of a backoff.
+// await ends at the poll after the next change, or after the end of a backoff.
 func (m *Manager) await(p *kernel.Process, poll *kernel.Ticker) {
 	due, work := m.nextRetry()
 	const why = "changes in the plugins' directory"

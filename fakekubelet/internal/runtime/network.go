@@ -22,8 +22,8 @@ type Networks struct {
 	Join machine.Join
 }
 
-// Address is a pod's own address. It is not valid before its sandbox has a network, or if programs
-// share csisim's network.
+// Address returns a pod's own address. It is not valid before its sandbox has a network, or if
+// programs share csisim's network.
 func (r *Runtime) Address(uid types.UID) (at netip.Addr) {
 	if s := r.sandboxes[uid]; s != nil && s.network != nil {
 		return s.network.Address
@@ -37,8 +37,8 @@ func (r *Runtime) MakeNetwork(pod *corev1.Pod) error {
 	return err
 }
 
-// networkOf is the network of a pod's programs, nil for csisim's network. The first program creates
-// it.
+// networkOf returns the network of a pod's programs, nil for csisim's network. The first program
+// creates it.
 func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
 	networks := r.options.Networks
 	switch s := r.sandboxes[pod.UID]; {
@@ -63,7 +63,7 @@ func (r *Runtime) networkOf(pod *corev1.Pod) (*machine.Network, error) {
 	}
 }
 
-// freeAddress is the next unused address after the latest one.
+// freeAddress returns the next unused address after the latest one.
 func (r *Runtime) freeAddress() (netip.Addr, error) {
 	taken := map[netip.Addr]bool{r.options.Networks.Pods.Masked().Addr(): true, r.options.Networks.Pods.Masked().Addr().Next(): true}
 	for _, uid := range r.Pods() {

@@ -133,7 +133,7 @@ func (c *Program) id() string {
 	return fmt.Sprintf("csisim://%s/%s/%d", c.pod.UID, c.name, c.Restarts)
 }
 
-// log is the host file for the output of the latest instance.
+// log returns the host file for the output of the latest instance.
 func (c *Program) log() string {
 	return filepath.Join(c.runtime.options.LogDir, fmt.Sprintf("%s_%s_%s_%s_%d.log", c.pod.Namespace, c.pod.Name, c.pod.UID, c.name, c.Restarts))
 }

@@ -49,7 +49,7 @@ func (r *Runtime) recoverTogether(s *sandbox, pod *corev1.Pod, status *corev1.Co
 	r.together[pod.UID] = Together{Restarts: status.RestartCount, Before: ended(status.LastTerminationState.Terminated)}
 }
 
-// allContainers are the containers of a pod, including the ephemeral ones.
+// allContainers returns the containers of a pod, including the ephemeral ones.
 func allContainers(pod *corev1.Pod) []*corev1.Container {
 	all := Containers(pod)
 	for _, e := range pod.Spec.EphemeralContainers {

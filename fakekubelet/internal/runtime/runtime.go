@@ -96,7 +96,7 @@ func New(w *component.World, node string, o Options) *Runtime {
 // Running reports whether the pod has a sandbox.
 func (r *Runtime) Running(uid types.UID) bool { return r.sandboxes[uid] != nil }
 
-// Pods are the pods that have a sandbox, sorted.
+// Pods returns the pods that have a sandbox, sorted.
 func (r *Runtime) Pods() []types.UID { return slices.Sorted(maps.Keys(r.sandboxes)) }
 
 // Run starts the sandbox of a pod of records, and all its containers.
@@ -147,7 +147,7 @@ func (r *Runtime) recordContainer(pod *corev1.Pod, c *corev1.Container, mounts [
 	r.record("CreateContainer", pod.Namespace+"/"+pod.Name, container)
 }
 
-// Containers are all containers in a pod's manifest, in the order in which they start.
+// Containers returns all containers in a pod's manifest, in the order in which they start.
 func Containers(pod *corev1.Pod) []*corev1.Container {
 	all := make([]*corev1.Container, 0, len(pod.Spec.InitContainers)+len(pod.Spec.Containers))
 	for i := range pod.Spec.InitContainers {
@@ -168,7 +168,7 @@ func (s *sandbox) pod() *metav1.PartialObjectMetadata {
 
 func (s *sandbox) podName() string { return s.namespace + "/" + s.name }
 
-// SupplementalGroups are the additional groups of a pod's processes, including the group of its
+// SupplementalGroups returns the additional groups of a pod's processes, including the group of its
 // volumes.
 func SupplementalGroups(pod *corev1.Pod) []int64 {
 	context := pod.Spec.SecurityContext

@@ -31,7 +31,7 @@ func (c *Program) message(i *Instance) string {
 	return logEnd(i.Log)
 }
 
-// logEnd is the end of a log; empty if it cannot be read.
+// logEnd returns the end of a log; empty if it cannot be read.
 func logEnd(log string) string {
 	text, err := machine.ReadEnd(log, maxLog)
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/csisim/csisim/internal/world/seeded"
 )
 
-// deviceKey is the key of operations on a whole volume. It excludes all other operations on the
-// volume. K-OP-1
+// deviceKey returns the key of operations on a whole volume. It excludes all other operations on
+// the volume. K-OP-1
 func deviceKey(volume string) operation.Key { return operation.Key{Volume: volume} }
 
 // mountKey: no two pods mount one persistent volume at a time. K-OP-1

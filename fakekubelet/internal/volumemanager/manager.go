@@ -148,7 +148,7 @@ func (m *Manager) ReportedInUse() bool {
 	return true
 }
 
-// SpecOf is the volume with a name in the pod; nil if it is not desired.
+// SpecOf returns the volume with a name in the pod; nil if it is not desired.
 func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	for _, name := range m.desired.ofPod[uid] {
 		if by := m.desired.wants(name, uid); slices.Contains(by.volumeNames, volumeName) {
@@ -158,7 +158,8 @@ func (m *Manager) SpecOf(uid types.UID, volumeName string) *csi.Spec {
 	return nil
 }
 
-// Mounted are the volumes of a pod that are certainly mounted, by their names in the pod. K-STAT-2
+// Mounted returns the volumes of a pod that are certainly mounted, by their names in the pod.
+// K-STAT-2
 func (m *Manager) Mounted(uid types.UID) map[string]*csi.Spec {
 	specs := map[string]*csi.Spec{}
 	for _, name := range m.desired.ofPod[uid] {

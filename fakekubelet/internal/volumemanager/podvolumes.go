@@ -15,7 +15,7 @@ import (
 	"github.com/csisim/csisim/internal/world/volume"
 )
 
-// usedVolumes are the pod volumes that some container mounts or uses as a device. K-DSW-5
+// usedVolumes returns the pod volumes that some container mounts or uses as a device. K-DSW-5
 func usedVolumes(pod *corev1.Pod) (mounts, devices map[string]bool) {
 	mounts, devices = map[string]bool{}, map[string]bool{}
 	add := func(m []corev1.VolumeMount, d []corev1.VolumeDevice) {

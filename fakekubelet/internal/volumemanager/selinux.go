@@ -91,7 +91,7 @@ func (m *Manager) admit(spec *csi.Spec, l labels) {
 
 func pluginText(spec *csi.Spec) string { return "kubernetes.io/csi/" + spec.Driver() }
 
-// accessModeText is the widest of a volume's access modes, in short.
+// accessModeText returns the widest of a volume's access modes, in short.
 func accessModeText(spec *csi.Spec) string {
 	if spec.PV == nil {
 		return "inline"

@@ -8,7 +8,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// turns is the order in which a pass processes the pods of a volume. Each operation locks the
+// turns returns the order in which a pass processes the pods of a volume. Each operation locks the
 // volume, so only the first one counts. In reality this is random in each pass, so failing mounts
 // of one pod cannot block another pod permanently. Here they take turns. An exploring strategy
 // chooses the order. K-REC-5, K-RACE-22

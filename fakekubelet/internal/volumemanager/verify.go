@@ -68,7 +68,7 @@ func (m *Manager) verify(p *kernel.Process, w *wanted, by *wantedBy) error {
 	return nil
 }
 
-// claimSize is the size in the claim's status. An inline volume has no claim. K-ATT-5
+// claimSize returns the size in the claim's status. An inline volume has no claim. K-ATT-5
 func (m *Manager) claimSize(p *kernel.Process, by *wantedBy) (resource.Quantity, error) {
 	if !by.spec.HasClaim() {
 		return resource.Quantity{}, nil

@@ -167,7 +167,7 @@ func (m *Manager) missing(pod *corev1.Pod, expected []string) *WaitError {
 	return e
 }
 
-// expectedVolumes are the pod volumes to wait for, sorted.
+// expectedVolumes returns the pod volumes to wait for, sorted.
 func (m *Manager) expectedVolumes(pod *corev1.Pod) []string {
 	mounts, devices := usedVolumes(pod)
 	var names []string

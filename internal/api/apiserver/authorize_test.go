@@ -38,7 +38,7 @@ func newRuled(t *testing.T, roles ...string) *ruled {
 	return r
 }
 
-// make creates a role, or a binding of robot to one: "ClusterRole reader: {…rules…}".
+// make creates a role, or a binding of robot to a role: "ClusterRole reader: {…rules…}".
 func (r *ruled) make(role string) {
 	r.t.Helper()
 	kindAndName, rules, isRole := strings.Cut(role, ": ")

@@ -23,8 +23,8 @@ const (
 	extraPrefix         = "Impersonate-Extra-"
 )
 
-// impersonate turns the request into one of the user in its headers, if the request's own user may
-// impersonate that user. [k8s.io/apiserver/pkg/endpoints/filters WithImpersonation]
+// impersonate replaces the request's own user by the user in the request's headers, if the former
+// may impersonate the latter. [k8s.io/apiserver/pkg/endpoints/filters WithImpersonation]
 func (q *request) impersonate() error {
 	name, groups, uid := q.Header.Get("Impersonate-User"), q.Header.Values("Impersonate-Group"), q.Header.Get("Impersonate-Uid")
 	extra := extraOf(q.Header)

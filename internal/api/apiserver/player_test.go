@@ -224,7 +224,7 @@ func (p *player) envelope(body []byte) map[string]any {
 	return map[string]any{"magic": true, "apiVersion": unknown.APIVersion, "kind": unknown.Kind, "object": object}
 }
 
-// tidy removes managedFields from all groups except those about them.
+// tidy removes managedFields from all groups except the groups about managedFields.
 func (p *player) tidy(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -29,7 +29,7 @@ func (p *patcher) appliedScale(live *autoscalingv1.Scale) (*autoscalingv1.Scale,
 	return merged.(*autoscalingv1.Scale), p.strictly(scales.gvk, scales.newObject())
 }
 
-// ownedScale makes the manager of a write the owner of the fields of a scale that it changes.
+// ownedScale makes the manager of a write the owner of the scale's fields that the write changes.
 func ownedScale(live, wanted *autoscalingv1.Scale, manager string) (*autoscalingv1.Scale, error) {
 	fields, err := managerOfScales()
 	if err != nil {
@@ -44,7 +44,7 @@ var scales = &servedKind{gvk: kind.ScaleKind, res: &store.Resource{New: func() s
 // managerOfScales returns the manager of the fields of scale subresources.
 func managerOfScales() (*managedfields.FieldManager, error) { return managerOf(scales, scalePart) }
 
-// replicasPaths are the paths of the wanted number of replicas in each version of the kind.
+// replicasPaths returns the paths of the wanted number of replicas in each version of the kind.
 func (k *servedKind) replicasPaths() managedfields.ResourcePathMappings {
 	paths := managedfields.ResourcePathMappings{}
 	if k.custom == nil {

@@ -119,7 +119,7 @@ func (q *request) readAs(into runtime.Object, wanted schema.GroupVersionKind, va
 	return json.Unmarshal(text, into)
 }
 
-// bindingsOf is the path of bindings that name their pod themselves.
+// bindingsOf returns the path of bindings that name their pod themselves.
 func bindingsOf(namespace string) requestInfo {
 	return requestInfo{apiVersion: "v1", namespace: namespace, resource: "bindings"}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// onePod is a server with an unscheduled pod.
+// onePod returns a server with an unscheduled pod.
 func onePod(t *testing.T) *conversation {
 	c := converse(t)
 	c.post(pods, "{apiVersion: v1, kind: Pod, metadata: {name: web}, spec: {containers: [{name: c, image: i}]}}")

@@ -37,7 +37,7 @@ func (q *request) tableOf(columns []kind.Column, objects []store.Object, listMet
 	return table, nil
 }
 
-// now is the time of the cluster. Its clock moves while a request is answered.
+// now returns the time of the cluster. Its clock moves while a request is answered.
 func (q *request) now() (now time.Time) {
 	q.server.options.Exclusive(func() { now = q.server.options.Now() })
 	return now

@@ -28,8 +28,8 @@ type Form struct {
 	Deprecated string
 }
 
-// formWithSameFields is a version with the fields of the stored one, except the fields that its
-// type lacks.
+// formWithSameFields returns a version with the fields of the stored one, except the fields that
+// its type lacks.
 func formWithSameFields(name string, gv schema.GroupVersion, fresh, stored func() store.Object) Form {
 	return Form{
 		GroupVersion: gv, New: fresh,

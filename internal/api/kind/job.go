@@ -75,8 +75,8 @@ func fillJobTemplate(spec *batchv1.JobSpec) {
 	fillPodSpec(&spec.Template.Spec)
 }
 
-// admitJob copies the labels of its pods, including generated ones, to a job without labels. The
-// real server sets this default again when it reads the stored job. Invalid labels are reported
+// admitJob copies the labels of a job's pods, including generated labels, to a job without labels.
+// The real server sets this default again when it reads the stored job. Invalid labels are reported
 // once, for the template.
 func admitJob(_ admission, job *batchv1.Job) error {
 	selectOwnPods(job)

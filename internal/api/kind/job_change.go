@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkJobChange checks the changes of a job's spec. Few changes are permitted, and those of its
+// checkJobChange checks the changes of a job's spec. Few changes are permitted, and changes of its
 // template only if the job is suspended.
 func checkJobChange(job, old *batchv1.Job) field.ErrorList {
 	at, spec, was := field.NewPath("spec"), &job.Spec, &old.Spec

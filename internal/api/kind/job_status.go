@@ -168,7 +168,7 @@ func jobPodRules(job, old *batchv1.Job) []statusRule {
 	}
 }
 
-// jobTransitionRules reject changes that a status must not undo.
+// jobTransitionRules reject changes that undo a final part of a status.
 func jobTransitionRules(job, old *batchv1.Job) (rules []statusRule) {
 	now, was, at := &job.Status, &old.Status, jobStatusPath
 	for _, end := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobComplete, batchv1.JobFailureTarget} {

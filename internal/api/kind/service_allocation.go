@@ -175,7 +175,7 @@ func (a allocations) freePort() int32 {
 	return 0
 }
 
-// refusal returns why a port cannot be allocated, "" if it can.
+// refusal returns the reason why a port cannot be allocated; "" if it can.
 func (a allocations) refusal(port int32) string {
 	switch {
 	case port < firstNodePort || port > lastNodePort:

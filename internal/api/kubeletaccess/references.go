@@ -70,7 +70,7 @@ func eachVariable(pod *corev1.Pod, from func(corev1.EnvFromSource), value func(*
 	}
 }
 
-// secretsOf are the secrets that a pod names itself. [pkg/api/v1/pod VisitPodSecretNames]
+// secretsOf returns the secrets that a pod names itself. [pkg/api/v1/pod VisitPodSecretNames]
 func secretsOf(pod *corev1.Pod) (names []string) {
 	for _, ref := range pod.Spec.ImagePullSecrets {
 		names = append(names, ref.Name)
@@ -127,7 +127,7 @@ func secretsOfVolume(v *corev1.VolumeSource) (names []string) {
 	return names
 }
 
-// configMapsOf are the config maps that a pod names. [pkg/api/v1/pod VisitPodConfigmapNames]
+// configMapsOf returns the config maps that a pod names. [pkg/api/v1/pod VisitPodConfigmapNames]
 func configMapsOf(pod *corev1.Pod) (names []string) {
 	eachVariable(pod, func(from corev1.EnvFromSource) {
 		if from.ConfigMapRef != nil {
@@ -155,8 +155,8 @@ func configMapsOf(pod *corev1.Pod) (names []string) {
 	return names
 }
 
-// nodeSecrets are the secrets of a volume that kubelets read.
-// [pkg/api/v1/persistentvolume VisitPVSecretNames]
+// nodeSecrets returns the secrets of a volume that kubelets read. [pkg/api/v1/persistentvolume
+// VisitPVSecretNames]
 func nodeSecrets(pv *corev1.PersistentVolume) (refs []corev1.SecretReference) {
 	add := func(ref *corev1.SecretReference) {
 		if ref == nil || ref.Name == "" {

@@ -73,8 +73,8 @@ func forbiddenLabels(labels, before map[string]string) (forbidden []string) {
 	})
 }
 
-// isForbidden: kubelets set no node-restriction labels, and of Kubernetes' own labels only those of
-// kubelets.
+// isForbidden: kubelets may set no node-restriction labels. Among Kubernetes' own labels, they may
+// set only the labels of kubelets.
 func isForbidden(key string) bool {
 	domain, _, ok := strings.Cut(key, "/")
 	if !ok {

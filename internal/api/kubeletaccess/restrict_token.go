@@ -103,7 +103,7 @@ func isProjected(v *corev1.Volume, audience string) bool {
 	})
 }
 
-// driverOf is the driver of a volume; empty if it is not a CSI volume.
+// driverOf returns the driver of a volume; empty if it is not a CSI volume.
 func (r restriction) driverOf(pod *corev1.Pod, v *corev1.Volume) (string, error) {
 	if v.CSI != nil {
 		return v.CSI.Driver, nil

@@ -104,7 +104,7 @@ var kinds = map[string]string{
 	"ValidatingAdmissionPolicy": "it is not evaluated", "ValidatingWebhookConfiguration": "no webhook is called",
 }
 
-// Kinds are the kinds without an effect here, with their effect in a real cluster.
+// Kinds returns the kinds without an effect here, with their effect in a real cluster.
 func Kinds() map[string]string { return maps.Clone(kinds) }
 
 func volumes(prefix string, names ...string) (fields []Field) {
@@ -183,7 +183,7 @@ func isSet(v reflect.Value, path finder) bool {
 	return isSet(v.FieldByIndex(path[0]), path[1:])
 }
 
-// Listed are the fields by kind, for the page that lists them.
+// Listed returns the fields by kind, for the page that lists them.
 func Listed() map[string][]Field {
 	return map[string][]Field{"Pod, and templates of pods": ofPods, "Job": ofJobs, "Deployment": ofDeployments, "PersistentVolume": ofVolumes}
 }

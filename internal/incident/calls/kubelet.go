@@ -24,7 +24,7 @@ func partOf(m *method, f messages.Fields) map[string]any {
 	return request
 }
 
-// pathField is the field of a request with the path that a call is about.
+// pathField returns the field of a request with the path that a call is about.
 func pathField(name string) string {
 	switch {
 	case strings.HasSuffix(name, "StageVolume"), strings.HasSuffix(name, "UnstageVolume"):

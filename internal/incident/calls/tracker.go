@@ -15,8 +15,8 @@ type Tracker struct {
 	open    []*Call // without an answer, the oldest first
 	closing []*Call // answered; a line with the error may follow
 	failed  time.Time
-	// hasDials and hasChannels mean that the log contains the connections of the kubelet's calls,
-	// and their channels.
+	// hasDials means that the log contains the connections of the kubelet's calls, and hasChannels
+	// that it contains the channels of these connections.
 	hasDials, hasChannels bool
 }
 
@@ -134,8 +134,8 @@ func contextOf(f messages.Fields) string {
 	return strings.Join(pairs, " ")
 }
 
-// candidates are the open calls to which a line can belong. They are the calls with the line's id,
-// otherwise those of its method, otherwise those with its pairs, otherwise all.
+// candidates returns the open calls to which a line can belong. They are the calls with the line's
+// id, otherwise those of its method, otherwise those with its pairs, otherwise all.
 func (t *Tracker) candidates(f messages.Fact) []*Call {
 	all := t.open
 	if id := f.Fields["id"]; id != "" {

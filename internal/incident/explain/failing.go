@@ -103,7 +103,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// subject is the volume, snapshot or group of an operation.
+// subject returns the volume, snapshot or group of an operation.
 func (o *Operation) subject() string {
 	if strings.HasPrefix(o.Volume.Claim, ofSnapshot) || strings.HasPrefix(o.Volume.Claim, ofGroup) {
 		return o.Volume.Claim
@@ -116,7 +116,7 @@ func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 // snapshotController creates the contents of snapshots, and csi-snapshotter calls the driver.
 const snapshotController = "snapshot-controller"
 
-// placed is the node of an operation in a title.
+// placed returns the node of an operation in a title.
 func placed(o *Operation) string {
 	switch {
 	case o.Node == "":
@@ -145,7 +145,7 @@ func next(o *Operation) string {
 	return "; next attempt in " + trace.Span(o.Next-o.Last)
 }
 
-// actor is the component that carries an operation out.
+// actor returns the component that carries an operation out.
 func (s *Story) actor(o *Operation) string {
 	by := owners[o.Kind]
 	if (o.Kind == "snapshot" || o.Kind == "group snapshot") && o.By == snapshotController {
@@ -157,7 +157,7 @@ func (s *Story) actor(o *Operation) string {
 	return by
 }
 
-// componentOf is the component that holds a failing operation: the driver, if it answered.
+// componentOf returns the component that holds a failing operation: the driver, if it answered.
 func (s *Story) componentOf(o *Operation) string {
 	isOwn := o.isOfDriver && o.Volume.Driver != ""
 	if !isOwn && (o.Code == "Error" || o.Code == "") || strings.Contains(o.Error, "timed out waiting for external-attacher") {

@@ -53,7 +53,7 @@ func (s *Story) holderOf(refused *Operation) string {
 	return holder
 }
 
-// undoing are the steps that release a volume, the first one first.
+// undoing lists the steps that release a volume, in their order.
 var undoing = []string{"unpublish", "unstage", "detach"}
 
 // whyHeld finds the step that keeps a volume on its node.
@@ -83,7 +83,7 @@ func (s *Story) whyHeld(f *Finding, v *Volume, holder string) {
 	}
 }
 
-// heldBy names the step that fails as the cause.
+// heldBy names the failing step as the cause.
 func (s *Story) heldBy(f *Finding, o *Operation) {
 	f.Chain = append(f.Chain, fmt.Sprintf("%s: %s%s", s.actor(o), rpcs[o.Kind], state(o)))
 	f.Seen = append(f.Seen, o.Seen)

@@ -28,7 +28,7 @@ func (v *Volume) now() *Volume {
 	return v
 }
 
-// String is the best known name, with the claim.
+// String returns the best known name, with the claim.
 func (v *Volume) String() string {
 	switch {
 	case v == nil:

@@ -85,8 +85,8 @@ func (s *Story) defaultClass() string {
 	return ""
 }
 
-// createdAt is the time of an object's creation since the beginning of the trace. It is 0 if it is
-// unknown or earlier.
+// createdAt returns the time of an object's creation since the beginning of the trace. It is 0 if
+// it is unknown or earlier.
 func (s *Story) createdAt(object map[string]any) time.Duration {
 	created, err := time.Parse(time.RFC3339, fields.Text(object, "metadata", "creationTimestamp"))
 	if err != nil || s.Began.IsZero() {

@@ -23,8 +23,8 @@ const (
 	failed = `{"t":2000,"k":"log","from":"kubelet","node":"node-a","ev":"stage failed","obj":{"volume":"vol-1","driver":"mock.csi","code":"Internal","error":"no"}}`
 )
 
-// onNode is a line of kube-controller-manager about a volume and a node. The node's name may be
-// missing.
+// onNode returns a line of kube-controller-manager about a volume and a node. The node's name may
+// be missing.
 func onNode(at, node, means string) string {
 	return `{"t":` + at + `,"k":"log","from":"kube-controller-manager","ev":"` + means + `","obj":{"volume":"vol-1","driver":"mock.csi","node":"` + node + `","code":"Internal","error":"no"}}`
 }

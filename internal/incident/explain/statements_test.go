@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// Nodes: of an old release, of a newer one, and one that is down.
+	// Nodes: one of an old release, one of a newer release, and one that is down.
 	node24   = `{"t":500,"k":"api","ev":"ADDED","r":"nodes","name":"node-a","obj":{"status":{"Ready":"True","kubeletVersion":"v1.24.17-eks-5e0fdde"}}}`
 	node36   = `{"t":500,"k":"api","ev":"ADDED","r":"nodes","name":"node-a","obj":{"status":{"Ready":"True","kubeletVersion":"v1.36.0"}}}`
 	nodeDown = `{"t":500,"k":"api","ev":"ADDED","r":"nodes","name":"node-a","obj":{"status":{"Ready":"Unknown","kubeletVersion":"v1.24.1"}}}`
@@ -41,17 +41,17 @@ func failures(n int, kind, code, message string) (all []string) {
 	return all
 }
 
-// waiting is a pod that cannot be scheduled.
+// waiting returns a pod that cannot be scheduled.
 func waiting(why string) []string {
 	return []string{fmt.Sprintf(`{"t":2000,"k":"event","m":"FailedScheduling","name":"Pod/web","msg":"0/3 nodes are available: %s"}`, why)}
 }
 
-// stays is an object under deletion that keeps its finalizer.
+// stays returns an object under deletion that keeps its finalizer.
 func stays(resource, annotations string) string {
 	return fmt.Sprintf(`{"t":1000,"k":"api","ev":"ADDED","r":%q,"name":"it","obj":{"metadata":{"annotations":{%s},"deletionTimestamp":"2026-11-28T12:01:00Z","finalizers":["example.com/x"]}}}`, resource, annotations)
 }
 
-// failedJob is an object of CSI-Addons with a result.
+// failedJob returns an object of CSI-Addons with a result.
 func failedJob(resource, spec, result string) string {
 	return fmt.Sprintf(`{"t":1000,"k":"api","ev":"ADDED","r":%q,"name":"it","obj":{"spec":{%s},"status":{"result":%q,"message":"Maximum retry limit reached"}}}`, resource, spec, result)
 }
@@ -155,7 +155,7 @@ var citations = []struct {
 	{"a fence that is lifted", []string{failedJob("networkfences", `"fenceState":"Unfenced"`, "Failed")}, "A-NF-3"},
 }
 
-// registers is a failing registration of a driver that a pod needs.
+// registers returns a failing registration of a driver that a pod needs.
 func registers(why string) []string {
 	return append(failures(1, "stage", "Unknown", noDriver), fmt.Sprintf(`{"t":1500,"k":"log","from":"kubelet","node":"node-a","ev":"register failed","obj":{"driver":"mock.csi","error":"%s"}}`, why))
 }
@@ -187,7 +187,7 @@ func TestFindingsCiteTheApplicableRules(t *testing.T) {
 	}
 }
 
-// numbers are the numbers and releases that a finding cites. It notes the statements.
+// numbers returns the numbers and releases that a finding cites. It notes the statements.
 func numbers(f *explain.Finding, cited map[string]bool) (all []string) {
 	for _, rule := range f.Rules {
 		cited[rule] = true

@@ -95,7 +95,7 @@ type Operation struct {
 	Uncertain  string
 	First      Place
 	Seen       Place
-	// InUse counts the answers that another operation for the volume is under way.
+	// InUse counts the answers that report another operation in progress for the volume.
 	InUse int
 }
 

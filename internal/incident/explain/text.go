@@ -72,7 +72,7 @@ func (p Place) String() string {
 	return fmt.Sprintf("event %d", p.Seq)
 }
 
-// clock is the real time of an event, or its time since the beginning.
+// clock returns the real time of an event, or its time since the beginning.
 func (r *Report) clock(at time.Duration) string {
 	if r.Began.IsZero() {
 		return trace.Span(at)

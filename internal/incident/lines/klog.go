@@ -95,8 +95,8 @@ func (r *reader) logrus(text string, to *Record) bool {
 	return true
 }
 
-// isoHeader parses the formats that begin with a date: zap's for consoles, with tabs, and that of
-// Go's package log.
+// isoHeader parses the formats that begin with a date: zap's format for consoles, with tabs, and
+// the format of Go's package log.
 func (r *reader) isoHeader(text string, to *Record) bool {
 	found, ok := iso(text, r.clock)
 	if !ok {

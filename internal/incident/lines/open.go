@@ -17,7 +17,7 @@ type Sink interface {
 	// Record receives a line. It must not keep the record.
 	Record(*Record) error
 	// Objects receives a document with Kubernetes objects, and returns the part of the document
-	// after the last one. The number refers to its first line.
+	// after the last object. The number refers to its first line.
 	Objects(source *Source, form Form, number int, from io.Reader) (rest io.Reader, err error)
 }
 

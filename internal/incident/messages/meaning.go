@@ -90,7 +90,7 @@ const (
 	CallDisconnects Meaning = "call disconnects" // with {channel}
 )
 
-// Operation is the part of a meaning that names the operation, such as "attach".
+// Operation returns the part of a meaning that names the operation, such as "attach".
 func (m Meaning) Operation() string {
 	for i := len(m) - 1; i >= 0; i-- {
 		if m[i] == ' ' {

@@ -26,7 +26,7 @@ type part struct {
 	isEnd       bool // no field follows
 }
 
-// Name is the message without its fields.
+// Name returns the message without its fields.
 func (p *Pattern) Name() string { return p.name }
 
 // compiled splits the text of a message into its parts.

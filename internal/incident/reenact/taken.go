@@ -23,8 +23,8 @@ type taken struct {
 
 func (t *taken) common() *taken { return t }
 
-// entry finds the object with one of the names in known, or adds an old one to known and inOrder.
-// Some names may be empty. It returns nil if all names are empty.
+// entry finds the object with one of the names in known, or adds an old object to known and
+// inOrder. Some names may be empty. It returns nil if all names are empty.
 func entry[T interface {
 	comparable
 	common() *taken
@@ -53,7 +53,7 @@ func entry[T interface {
 	return found
 }
 
-// begins records that it is created during the story.
+// begins records that the object is created during the story.
 func (t *taken) begins(at time.Duration) {
 	if t.isOld {
 		t.isOld, t.madeAt = false, at
@@ -89,8 +89,8 @@ func (t *taken) object(api, kind string, spec map[string]any) map[string]any {
 	}
 }
 
-// steps makes the object and deletes it, under the name of its kind in a step, at their times. An
-// old object is made before the story.
+// steps returns the steps that make and delete the object at their times. kind is the name of its
+// kind in a step. An old object is made before the story.
 func (t *taken) steps(kind string, manifest map[string]any) (all []step) {
 	namespace, name, _ := strings.Cut(t.name, "/")
 	if !t.isOld {

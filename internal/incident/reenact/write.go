@@ -146,8 +146,8 @@ func (s *Story) nodes() (all []map[string]any) {
 // plane.
 const mostSkew = 3
 
-// newestRelease is the newest release of the kubelets. It serves as the control plane's release,
-// which the logs lack. If no release is known, it is csisim's.
+// newestRelease returns the newest release of the kubelets. It serves as the control plane's
+// release, which the logs lack. If no release is known, it is csisim's.
 func (s *Story) newestRelease() version.Version {
 	if len(s.cast.kubelet) == 0 {
 		return version.Newest
@@ -194,7 +194,7 @@ func (s *Story) mock(driver string) map[string]any {
 	return options
 }
 
-// givenObjects are the objects before the first step: classes, and existing volumes.
+// givenObjects returns the objects before the first step: classes, and existing volumes.
 func (s *Story) givenObjects() (all []map[string]any) {
 	for _, namespace := range s.namespaces() {
 		all = append(all, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": namespace}})

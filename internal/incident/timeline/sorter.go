@@ -56,7 +56,7 @@ func (s *Sorter) Add(at time.Time, place Place, body []byte) error {
 	return s.spill()
 }
 
-// Len is the number of facts.
+// Len returns the number of facts.
 func (s *Sorter) Len() int { return s.count }
 
 // sort orders the facts in memory by place and time. Facts with the same time keep the order of

@@ -90,7 +90,7 @@ type mismatch struct {
 	known             []string
 }
 
-// noKind returns the wrong one of a kind's two fields, and the alternatives.
+// noKind returns the wrong field of a kind, apiVersion or kind, and the alternatives.
 func noKind(kind schema.GroupVersionKind) (field string, m mismatch) {
 	apiVersion, name := kind.GroupVersion().String(), kind.Kind
 	if versions := versionsOf(name); len(versions) > 0 {

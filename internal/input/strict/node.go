@@ -34,8 +34,8 @@ func (d *Document) node(value *yaml.Node, path string) *Node {
 	return n
 }
 
-// Path is the path from the document's root to the node, as in steps[2].wait.pod; it is empty for
-// the root.
+// Path returns the path from the document's root to the node, as in steps[2].wait.pod; it is empty
+// for the root.
 func (n *Node) Path() string { return n.path }
 
 // File returns the name of the node's file.

@@ -6,7 +6,7 @@ type Raw struct{ node *Node }
 // IsZero reports whether the file has no such value.
 func (r Raw) IsZero() bool { return r.node == nil }
 
-// Path is the path from the document's root to the value.
+// Path returns the path from the document's root to the value.
 func (r Raw) Path() string { return r.node.path }
 
 // Open reads the value as a separate document in the dialect. Paths and positions stay those of the

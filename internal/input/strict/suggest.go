@@ -13,7 +13,7 @@ func Nearest(word string, known []string) string {
 	nearest, least := "", max(1, len(plain)/4)+1
 	for _, candidate := range known {
 		if len(plain)-len(candidate) > len(plain)/2 {
-			continue // a word that is so much longer is not a typing error
+			continue // a much longer word is not a typing error
 		}
 		folded := foldWord(candidate)
 		distance := edits(plain, folded)

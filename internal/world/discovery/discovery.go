@@ -60,7 +60,7 @@ func slicesOf(cluster store.Reader, s *corev1.Service) func(yield func(*discover
 	}
 }
 
-// addressOf is the address of an endpoint that is ready.
+// addressOf returns the address of an endpoint that is ready.
 func addressOf(e discoveryv1.Endpoint) (at netip.Addr, ok bool) {
 	if len(e.Addresses) == 0 || e.Conditions.Ready != nil && !*e.Conditions.Ready {
 		return at, false
@@ -100,7 +100,7 @@ func parse(text string) (n name, ok bool) {
 	return n, true
 }
 
-// of is the service to which a name belongs.
+// of returns the service to which a name belongs.
 func (n name) of(cluster store.Reader) (*corev1.Service, bool) {
 	return store.Get[*corev1.Service](cluster, store.Key{Namespace: n.namespace, Name: n.service})
 }

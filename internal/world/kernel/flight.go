@@ -306,8 +306,8 @@ func (k *Kernel) awaitNews() bool {
 	return k.flights.drainPosts() || k.failure != nil
 }
 
-// heldShare divides the patience of a call to a stopped program, which probably waits for the call
-// in which the program was stopped.
+// heldShare divides the patience of a call to a stopped program. Such a call probably waits for the
+// call in which the program was stopped.
 const heldShare = 4
 
 // patience returns the wall time for which the clock stands still for a call.
@@ -318,7 +318,7 @@ func (k *Kernel) patience(f *Flight) time.Duration {
 	return k.opts.Patience
 }
 
-// lookPeriod is the wall time between two checks of the open calls.
+// lookPeriod returns the wall time between two checks of the open calls.
 func (k *Kernel) lookPeriod() time.Duration { return min(100*time.Millisecond, k.opts.Patience/4) }
 
 // spendPatience counts the wall time since the last check of the open calls. A longer gap means

@@ -85,8 +85,8 @@ func (k *Kernel) follow(kind IncidentKind, p *Process) {
 	}
 }
 
-// followStep reports the start of a step. Then it reports the things that each step of its process
-// touches.
+// followStep reports the start of a step. After that, it reports the things that each step of the
+// process touches.
 func (k *Kernel) followStep(p *Process) {
 	if k.follower == nil {
 		return

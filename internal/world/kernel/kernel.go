@@ -127,8 +127,8 @@ const (
 	Done Reason = iota
 	// Deadline: virtual time reached the limit first.
 	Deadline
-	// Quiet: the condition is false, and only housekeeping timers are left, which cannot change it
-	// (only with StopWhenQuiet).
+	// Quiet: the condition is false, and only housekeeping timers are left, which cannot change the
+	// condition (only with StopWhenQuiet).
 	Quiet
 	// Stuck: no process can ever run again.
 	Stuck
@@ -143,7 +143,7 @@ func (r Reason) String() string {
 // Until limits a Run.
 type Until struct {
 	// Cond ends the run when it returns true. It is evaluated whenever no process is ready, before
-	// virtual time moves. A nil function never ends it.
+	// virtual time moves. A nil function never ends the run.
 	Cond func() bool
 	// At is the virtual time, since the start of the run, at which the run ends. 0: no limit.
 	At time.Duration
@@ -196,7 +196,7 @@ func (k *Kernel) Explores() bool { return !k.calm }
 // Err returns the failure that ended the last Run, if any.
 func (k *Kernel) Err() error { return k.failure }
 
-// holds waits for some wall time, if necessary before the clock moves, and reports whether it did.
+// holds waits for some wall time if the clock must not move yet, and reports whether it waited.
 func (k *Kernel) holds(u Until) bool {
 	if k.opts.Hold == nil {
 		return false

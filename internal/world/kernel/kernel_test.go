@@ -527,7 +527,7 @@ func TestTheFirstDivergenceIsNamed(t *testing.T) {
 	assert.ErrorContains(t, k.Err(), "not deterministic: the runs differ from event")
 }
 
-// answering is a run with a driver that gives an answer.
+// answering returns a run with a driver that gives an answer.
 func answering(answer string, r *kernel.Recorder) *kernel.Kernel {
 	k := kernel.New(kernel.Options{Recorder: r})
 	defer k.Close()

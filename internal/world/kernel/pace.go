@@ -92,7 +92,7 @@ func later(a, b *Flight) int {
 	return b.number - a.number
 }
 
-// nextLanding is the virtual time of the next answer.
+// nextLanding returns the virtual time of the next answer.
 func (f *flights) nextLanding() (time.Duration, bool) {
 	if len(f.landing) == 0 {
 		return 0, false

@@ -126,8 +126,8 @@ func (p *Process) sleep(d time.Duration, idle bool) {
 	p.defersWakes = false
 }
 
-// IdleUntil parks until it is woken, or until housekeeping is due at the given time since the start
-// of the run. It returns false if housekeeping is due.
+// IdleUntil parks the process until it is woken, or until housekeeping is due at the given time
+// since the start of the run. It returns false if housekeeping is due.
 func (p *Process) IdleUntil(why string, at time.Duration) bool {
 	return p.parkUntil(why, at, true)
 }

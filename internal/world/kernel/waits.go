@@ -55,7 +55,7 @@ func (k *Kernel) ReportWaits() {
 	}
 }
 
-// soon is the longest wait that is not reported: polls repeat.
+// soon is the longest wait that is not reported, because polls repeat.
 const soon = time.Second
 
 // waitsLong returns the condition for which a process waits. If the process only sleeps until its

@@ -13,7 +13,7 @@ type change struct {
 	of     spot   // the file that it changes
 	from   spot   // the source of a mount, a rename or a link
 	// The call changes something only if one of these bits is set in this argument. If no bits are
-	// given, it always does.
+	// given, the call always changes something.
 	argument int
 	bits     uint32
 	// If set, the call changes something only if the argument has one of these values.
@@ -60,8 +60,8 @@ const (
 	atArgument = 16
 )
 
-// changesFilter is a seccomp filter that notifies the listener before some calls. It uses the first
-// entry with the call's number, and allows all other calls.
+// changesFilter returns a seccomp filter that notifies the listener before some calls. It uses the
+// first entry with the call's number, and allows all other calls.
 func changesFilter(arch uint32, calls []change) []unix.SockFilter {
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}

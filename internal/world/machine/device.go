@@ -55,7 +55,7 @@ func (d *Disk) ReadPart(p string, offset int64, n int) (data []byte, err error) 
 	return data, err
 }
 
-// DeviceBytes is the size of a block device.
+// DeviceBytes returns the size of a block device.
 func (d *Disk) DeviceBytes(p string) (size int64, err error) {
 	err = d.look(func() error {
 		info, err := os.Stat(d.within(p))

@@ -2,8 +2,8 @@ package machine
 
 import "os"
 
-// FUSERefused returns the error of opening the FUSE device in this process, which also applies to
-// programs that it starts on a node; nil if opening is permitted.
+// FUSERefused returns the error of opening the FUSE device in this process; nil if opening is
+// permitted. The result also applies to programs that this process starts on a node.
 func FUSERefused() error {
 	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {

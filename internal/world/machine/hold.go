@@ -12,8 +12,8 @@ type Hold struct {
 	of      *Process
 }
 
-// HoldAfter stops the program when it and its children have made a number of changes to files from
-// now on. Creating, truncating, filling, renaming and removing a file are changes, as are mounting
+// HoldAfter stops the program after it and its children have made a number of further changes to
+// files. Creating, truncating, filling, renaming and removing a file are changes, as are mounting
 // and unmounting. It returns nil if such changes cannot be observed. A new hold replaces the last
 // one.
 func (p *Process) HoldAfter(changes int) *Hold {

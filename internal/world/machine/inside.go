@@ -2,7 +2,7 @@ package machine
 
 import "slices"
 
-// inside is the content of an inode: nil for an empty one, the only entry or the entries of a
+// inside is the content of an inode: nil for an empty inode, the only entry or the entries of a
 // directory, the content of a file or symlink, the server of a socket. Most directories have one
 // entry.
 type inside interface{ isInside() }

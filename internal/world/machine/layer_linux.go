@@ -55,7 +55,7 @@ var kernels = []string{
 }
 
 // kept are directories with write access for an ordinary user's driver. The layers contain them
-// from the start, since the host's belong to another user.
+// from the start, since the host's directories belong to another user.
 var kept = []string{"/var/lib", "/var/tmp"}
 
 // cover shows one of the host's directories, with the mounts below it.

@@ -7,7 +7,7 @@ import (
 	"github.com/csisim/csisim/internal/world/nodeinit"
 )
 
-// kernelPoints are the mounts that belong to the processes of a container.
+// kernelPoints returns the mounts that belong to the processes of a container.
 func kernelPoints() []string {
 	return slices.Concat([]string{"/proc"}, nodeinit.ReadOnly, nodeinit.Masked)
 }

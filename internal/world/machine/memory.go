@@ -37,7 +37,7 @@ func NewMemoryWith(name string, l Layout) *Memory {
 	return m
 }
 
-// Name is the name of the node.
+// Name returns the name of the node.
 func (m *Memory) Name() string { return m.name }
 
 // Layout returns the place of the kubelet's directory.

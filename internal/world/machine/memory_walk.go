@@ -139,7 +139,8 @@ func (m *Memory) path(at location) string {
 	return below(m.path(location{at.mount, at.node.parent}), at.node.name)
 }
 
-// clean is path.Clean with a faster check for paths that are already clean, which are nearly all.
+// clean is path.Clean with a faster check for paths that are already clean, because nearly all
+// paths are.
 func clean(p string) string {
 	if strings.HasPrefix(p, "/") && !strings.HasSuffix(p, "/") && !strings.Contains(p, "//") && !strings.Contains(p, "/.") {
 		return p

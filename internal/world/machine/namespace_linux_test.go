@@ -206,8 +206,8 @@ func TestTheHostsMountTableIsUnchanged(t *testing.T) {
 	assert.Equal(t, before, mountTable(t))
 }
 
-// The kernel gives a new file system the lowest free number. This number identifies a loop device
-// with a file in a node's memory as the run's.
+// The kernel gives a new file system the lowest free number. By this number, csisim recognizes a
+// run's loop device with a file in a node's memory.
 func TestNoOtherFileSystemHasTheNumberOfAMachinesMemory(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

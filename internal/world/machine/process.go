@@ -37,7 +37,7 @@ type Process struct {
 	onEnd   func(*Process) // called after its end; may be nil
 	as      *identity      // its user if it has its own root; otherwise nil
 	changes *changes       // its changes to files; nil if they are not observed
-	root    *ownRoot       // of its container; nil if it has the machine's
+	root    *ownRoot       // of its container; nil if it has the machine's root
 	lost    *lostFiles     // of earlier containers; nil if there are none
 	group   *controlGroup  // limits it; nil without limits
 

@@ -51,7 +51,7 @@ func Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok
 	return pv, true, nil
 }
 
-// InlinePlugin is the in-tree plugin of a pod's inline volume; false if it is not migrated.
+// InlinePlugin returns the in-tree plugin of a pod's inline volume; false if it is not migrated.
 func InlinePlugin(v *corev1.Volume) (string, bool) {
 	if v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil || !translator.IsInlineMigratable(v) {
 		return "", false
@@ -60,7 +60,7 @@ func InlinePlugin(v *corev1.Volume) (string, bool) {
 	return name, err == nil
 }
 
-// Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.
+// Plugin returns the in-tree plugin of a persistent volume; false if it is not migrated.
 func Plugin(pv *corev1.PersistentVolume) (string, bool) {
 	if !isInTree(pv) {
 		return "", false
@@ -69,7 +69,7 @@ func Plugin(pv *corev1.PersistentVolume) (string, bool) {
 	return name, err == nil
 }
 
-// Driver is the CSI driver that replaces an in-tree plugin.
+// Driver returns the CSI driver that replaces an in-tree plugin.
 func Driver(plugin string) (string, bool) {
 	if !strings.HasPrefix(plugin, inTreePrefix) || !translator.IsMigratableIntreePluginByName(plugin) {
 		return "", false

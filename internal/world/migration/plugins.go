@@ -48,7 +48,7 @@ var histories = map[string]history{
 	"kubernetes.io/vsphere-volume":  {25, 31},
 }
 
-// Names are the in-tree plugins that CSI drivers can replace, sorted. C-MIG-1
+// Names returns the in-tree plugins that CSI drivers can replace, sorted. C-MIG-1
 func Names() []string { return slices.Clone(names) }
 
 var names = slices.Sorted(maps.Keys(histories))
@@ -105,7 +105,7 @@ func (s Plugins) Stage(plugin string) Stage {
 	return Complete
 }
 
-// Enabled are the plugins that are migrated, sorted.
+// Enabled returns the plugins that are migrated, sorted.
 func (s Plugins) Enabled() []string {
 	return slices.DeleteFunc(Names(), func(plugin string) bool { return s.Stage(plugin) == Disabled })
 }
@@ -147,7 +147,7 @@ func (s Plugins) PV(pv *corev1.PersistentVolume) (*corev1.PersistentVolume, erro
 	return PV(pv)
 }
 
-// Inline is an inline volume of a pod, as a persistent volume with a generated name; false for
+// Inline returns an inline volume of a pod, as a persistent volume with a generated name; false for
 // volumes without a migrated plugin.
 func (s Plugins) Inline(v *corev1.Volume, namespace string) (pv *corev1.PersistentVolume, ok bool, err error) {
 	if plugin, ok := InlinePlugin(v); !ok || s.Stage(plugin) == Disabled {
@@ -156,7 +156,7 @@ func (s Plugins) Inline(v *corev1.Volume, namespace string) (pv *corev1.Persiste
 	return Inline(v, namespace)
 }
 
-// Plugin is the in-tree plugin of a persistent volume; false if it is not migrated.
+// Plugin returns the in-tree plugin of a persistent volume; false if it is not migrated.
 func (s Plugins) Plugin(pv *corev1.PersistentVolume) (string, bool) {
 	plugin, ok := Plugin(pv)
 	return plugin, ok && s.Stage(plugin) != Disabled

@@ -69,8 +69,8 @@ func idIn(variable string) int {
 	return nobody
 }
 
-// againIn is Again in one of several sets of namespaces. Unless as is nil, it runs as another user.
-// In a separate network, the program can reach some addresses of the machine.
+// againIn is Again in one of several sets of namespaces. Unless as is nil, the program runs as
+// another user. In a separate network, the program can reach some addresses of the machine.
 func againIn(ctx context.Context, sets []set, as *user, reached []string) (code int, err error) {
 	runtime.LockOSThread() // the program is killed with the thread that starts it
 	defer runtime.UnlockOSThread()

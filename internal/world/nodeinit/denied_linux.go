@@ -51,7 +51,7 @@ const (
 )
 
 // x32 is a bit in the numbers of calls with 32-bit pointers on amd64. These numbers are refused,
-// because each call also has such a number. No architecture uses the bit for anything else.
+// because each call also has such a number. No architecture uses the bit for another purpose.
 const x32 = 1 << 30
 
 // section refuses calls of one architecture, and passes on those of other architectures.

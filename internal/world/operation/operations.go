@@ -134,8 +134,8 @@ func (o *Pending) SafeToRetry(key Key, name string) bool {
 	return e == nil || (!e.pending && (e.name != name || !o.inBackoff(e)))
 }
 
-// RetryAt is the earliest virtual time since the start of the run at which the operation may start
-// again. It returns false if the operation is running, or if nothing delays it.
+// RetryAt returns the earliest virtual time since the start of the run at which the operation may
+// start again. It returns false if the operation is running, or if nothing delays it.
 func (o *Pending) RetryAt(key Key, name string) (time.Duration, bool) {
 	e := o.find(key)
 	if e == nil || e.pending || e.name != name || !o.inBackoff(e) {

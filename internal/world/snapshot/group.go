@@ -33,12 +33,12 @@ const (
 	GroupHandle                  = "groupsnapshot.storage.k8s.io/volumeGroupSnapshotHandle"
 )
 
-// GroupContentName is the name of the content for a group of claims. C-GSNAP-3
+// GroupContentName returns the name of the content for a group of claims. C-GSNAP-3
 func GroupContentName(g *groupv1.VolumeGroupSnapshot) string {
 	return "groupsnapcontent-" + string(g.UID)
 }
 
-// MemberNames are the names of the snapshot and the content for a volume of a group. C-GSNAP-6
+// MemberNames returns the names of the snapshot and the content for a volume of a group. C-GSNAP-6
 func MemberNames(g *groupv1.VolumeGroupSnapshot, volumeHandle string) (snapshot, content string) {
 	sum := sha256.Sum256([]byte(string(g.UID) + volumeHandle))
 	of := hex.EncodeToString(sum[:])
@@ -50,7 +50,7 @@ func OwnedBy(g *groupv1.VolumeGroupSnapshot) metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: GroupVersion, Kind: groupKind, Name: g.Name, UID: g.UID}
 }
 
-// GroupOf is the name of the group that owns a snapshot, "" for none.
+// GroupOf returns the name of the group that owns a snapshot, "" for none.
 func GroupOf(s *snapshotv1.VolumeSnapshot) string {
 	for _, owner := range s.OwnerReferences {
 		if owner.Kind == groupKind && owner.APIVersion == GroupVersion {
@@ -71,8 +71,8 @@ func IsGroupBoundTo(content *groupv1.VolumeGroupSnapshotContent, g *groupv1.Volu
 	return ref.Name == g.Name && ref.Namespace == g.Namespace && ref.UID == g.UID
 }
 
-// BoundGroupContent is the name of the content that the group snapshot is bound to,
-// "" for none.
+// BoundGroupContent returns the name of the content that the group snapshot is bound to, "" for
+// none.
 func BoundGroupContent(g *groupv1.VolumeGroupSnapshot) string {
 	if g.Status == nil || g.Status.BoundVolumeGroupSnapshotContentName == nil {
 		return ""

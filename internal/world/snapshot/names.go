@@ -28,7 +28,7 @@ const (
 	IsDefaultClass          = prefix + "is-default-class"
 )
 
-// ContentName is the name of the content for a snapshot of a claim. C-SNAP-5
+// ContentName returns the name of the content for a snapshot of a claim. C-SNAP-5
 func ContentName(s *snapshotv1.VolumeSnapshot) string { return "snapcontent-" + string(s.UID) }
 
 // IsReady reports whether volumes can be made from the snapshot.
@@ -42,7 +42,7 @@ func IsBoundTo(content *snapshotv1.VolumeSnapshotContent, s *snapshotv1.VolumeSn
 	return ref.Name == s.Name && ref.Namespace == s.Namespace && ref.UID == s.UID
 }
 
-// BoundContent is the name of the content that the snapshot is bound to, "" for none.
+// BoundContent returns the name of the content that the snapshot is bound to, "" for none.
 func BoundContent(s *snapshotv1.VolumeSnapshot) string {
 	if s.Status == nil || s.Status.BoundVolumeSnapshotContentName == nil {
 		return ""

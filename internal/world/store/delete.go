@@ -183,8 +183,8 @@ func bumpGeneration(obj Object) {
 	}
 }
 
-// collectorFinalizers replaces the garbage collector's finalizers by that of the policy. Without a
-// policy they stay.
+// collectorFinalizers replaces the garbage collector's finalizers by the finalizer of the policy.
+// Without a policy they stay.
 func collectorFinalizers(finalizers []string, policy metav1.DeletionPropagation) []string {
 	if policy == "" {
 		return finalizers

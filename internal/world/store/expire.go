@@ -53,8 +53,8 @@ func (s *Store) grant(res *Resource, key Key, revision uint64) {
 	s.leases.push(lease{s.options.Now().Add(res.TTL).UnixNano(), s.leased, key.Name, revision})
 }
 
-// Expire removes the objects with an expired TTL by the store's clock. It must be called when that
-// clock moves.
+// Expire removes the objects with a TTL that has expired by the store's clock. It must be called
+// when that clock moves.
 func (s *Store) Expire() {
 	if len(s.leases) == 0 {
 		return

@@ -35,8 +35,8 @@ func CheckFinalizer(path *field.Path, name string) field.ErrorList {
 	return field.ErrorList{wrongFinalizer(path, name)}
 }
 
-// isOdd returns false for a finalizer that is plainly a qualified name. Only the others need a
-// check with a regular expression.
+// isOdd returns false for a finalizer that is plainly a qualified name. Only other finalizers need
+// a check with a regular expression.
 func isOdd(name string) bool {
 	prefix, rest, qualified := strings.Cut(name, "/")
 	if qualified && len(objectname.Subdomain(prefix, false)) > 0 {

@@ -48,7 +48,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// first is the number after which uids and suffixes are counted.
+// first returns the number after which uids and suffixes are counted.
 func (o Options) first() uint64 { return uint64(o.Starts) << 32 }
 
 func countedUIDs(names string, count uint64) func(string) types.UID {

@@ -8,8 +8,8 @@ import (
 // Relist models a watch that was interrupted for so long that the objects must be listed again. The
 // view moves to the head, and its watches receive the differences between the old state and the new
 // one. They miss the states in between: an object that was deleted and created again is Modified,
-// one that was created and deleted never appears, and for a deleted one only the last known state
-// is available.
+// an object that was created and deleted never appears, and only the last known state of a deleted
+// object is available.
 func (v *View) Relist() {
 	missed := v.pending
 	v.pending = nil

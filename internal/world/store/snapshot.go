@@ -20,7 +20,7 @@ type Snapshot struct {
 	revision uint64
 }
 
-// Revision is the number of the last write in the snapshot.
+// Revision returns the number of the last write in the snapshot.
 func (s *Snapshot) Revision() uint64 { return s.revision }
 
 // GetObject is Get for resources that are known only at run time.

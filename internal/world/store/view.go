@@ -73,7 +73,7 @@ func (v *View) IndexedObjects(res *Resource, index Index, value string) iter.Seq
 	return v.state().IndexedObjects(res, index, value)
 }
 
-// nothing is the empty list of a hidden resource.
+// nothing returns the empty list of a hidden resource.
 func nothing(func(Object) bool) {}
 
 // SetLag makes the view lag. Commits that match one of its watches are queued until Deliver, and

@@ -51,7 +51,7 @@ func newChange() *Event {
 	return &whole.event
 }
 
-// keepExchange sets the exchange of an event without one, if its entry has one.
+// keepExchange gives an event without an exchange the exchange of its entry, if the entry has one.
 func (e *Event) keepExchange(of *Entry) {
 	if exchange := of.exchange(); exchange != *noExchange {
 		kept := exchange // only a stored exchange is allocated

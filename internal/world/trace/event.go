@@ -131,7 +131,7 @@ type Choice struct {
 }
 
 // isCall reports whether the event is a call, a request or a Kubernetes event. A long-lived cluster
-// has an unlimited number of them.
+// has an unlimited number of such events.
 func (e *Event) isCall() bool {
 	switch e.Kind {
 	case Call, Request, SystemCall, Registration, KubeEvent:

@@ -70,7 +70,7 @@ var unindented = protojson.MarshalOptions{UseProtoNames: true}
 // Line renders the event, pruned like the recorded traces and with secrets redacted.
 func (e *Event) Line() (Line, error) { return new(Lines).Of(e) }
 
-// shownDetail returns the part of an event's detail that lines have.
+// shownDetail returns the part of an event's detail that lines contain.
 func (e *Event) shownDetail() any {
 	if _, inWords := e.Detail.(Transition); inWords {
 		return nil

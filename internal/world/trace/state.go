@@ -11,8 +11,8 @@ const (
 	// Kept records the observation that a call kept a rule of the CSI spec, if the request and the
 	// answer do not show it.
 	Kept Kind = "kept"
-	// MadeWith names the versions that made a recording. It is the first line of a file. No sink
-	// receives it, because the trace of a run does not depend on a build.
+	// MadeWith names the versions of the programs that made a recording. It is the first line of a
+	// file. No sink receives it, because the trace of a run does not depend on a build.
 	MadeWith Kind = "versions"
 )
 

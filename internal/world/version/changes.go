@@ -10,7 +10,7 @@ const (
 	// CSINodeAtStartup: a kubelet creates its CSINode when it starts.
 	CSINodeAtStartup Change = "CSINode at start-up"
 	// MigrationInDesiredState: the desired state, not the operation, decides whether a migrated
-	// volume is the driver's.
+	// volume belongs to the driver.
 	MigrationInDesiredState Change = "Migrated volumes of nodes without CSINode"
 	// UncertainMounts: a call that may have taken effect is undone.
 	UncertainMounts Change = "Uncertain mounts"
@@ -50,7 +50,7 @@ const (
 	SELinuxMount Change = "SELinux mount"
 	// PhaseTransitionTime: a volume has the time of its last phase change.
 	PhaseTransitionTime Change = "Time of a volume's phase"
-	// HonorReclaimPolicy: a volume is held by a finalizer until it is deleted at the storage.
+	// HonorReclaimPolicy: a finalizer holds a volume until the storage has deleted it.
 	HonorReclaimPolicy Change = "Finalizer of volumes of in-tree plugins"
 	// OncePodFSGroup: the files of ReadWriteOncePod volumes change their group by default.
 	OncePodFSGroup Change = "fsGroup of ReadWriteOncePod volumes"
@@ -207,10 +207,10 @@ var entries = []Entry{
 		"gate CSIServiceAccountTokenSecrets, on since v1.35; K-PUB-5"},
 }
 
-// Changes is the table, the oldest change first.
+// Changes returns the table, the oldest change first.
 func Changes() []Entry { return entries }
 
-// Before is the last version without the change.
+// Before returns the last version without the change.
 func (c Change) Before() Version { return c.Entry().Since - 1 }
 
 // Entry is the table's line of the change.

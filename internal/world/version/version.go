@@ -38,7 +38,7 @@ func OfRelease(release string) (Version, bool) {
 	return v, err == nil
 }
 
-// All are the known versions, the oldest first.
+// All returns the known versions, the oldest first.
 func All() []Version {
 	var all []Version
 	for v := Oldest; v <= Newest; v++ {
@@ -58,7 +58,7 @@ func Names() string {
 
 func (v Version) String() string { return fmt.Sprintf("1.%d", v.Minor()) }
 
-// Minor is the number after the point.
+// Minor returns the number after the point.
 func (v Version) Minor() int {
 	if v == 0 {
 		return int(Newest)
@@ -66,7 +66,7 @@ func (v Version) Minor() int {
 	return int(v)
 }
 
-// Release is the version with its patch, in the form that components report. Only the newest
+// Release returns the version with its patch, in the form that components report. Only the newest
 // version follows a certain patch release; all others have patch 0.
 func (v Version) Release() string {
 	if v.Minor() == int(Newest) {

@@ -28,8 +28,8 @@ const tracesName = ".loops"
 // directory, or a directory below that.
 const EnvRun = "CSISIM_RUN"
 
-// Dir is the directory of a live run. A lock in it shows other runs that it is in use; the kernel
-// releases the lock whenever the process ends.
+// Dir is the directory of a live run. A lock in the directory shows other runs that the directory
+// is in use; the kernel releases the lock whenever the process ends.
 type Dir struct {
 	path string
 	lock *os.File

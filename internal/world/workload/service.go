@@ -67,7 +67,7 @@ func TargetPort(port corev1.ServicePort, pod *corev1.Pod) (int32, bool) {
 	return 0, false
 }
 
-// TargetRef is the reference to a pod in an endpoint.
+// TargetRef returns the reference to a pod in an endpoint.
 func TargetRef(pod *corev1.Pod) *corev1.ObjectReference {
 	return &corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID}
 }

@@ -1,6 +1,6 @@
 package csiaddons
 
-// jobSpec is the common schema of CSI-Addons' jobs. A-RS-1, A-EKR-1
+// jobSpec returns the common schema of CSI-Addons' jobs. A-RS-1, A-EKR-1
 func jobSpec() schema {
 	return object("The job.", fields{
 		"target": object("The target of the job.", fields{

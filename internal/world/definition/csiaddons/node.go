@@ -1,6 +1,6 @@
 package csiaddons
 
-// node is the kind of a driver's registered sidecar. A-NODE-1
+// node returns the kind of a driver's registered sidecar. A-NODE-1
 func node() kind {
 	spec := object("The sidecar's registration.", fields{
 		"driver": object("The driver beside which the sidecar runs, and where it serves.", fields{

@@ -19,8 +19,8 @@ const (
 	maxRange = 10_000
 )
 
-// Options returns the options of a program for Evaluate. Its loops check at each item whether they
-// may continue, and calls that create lists or texts are limited.
+// Options returns the options of a program for Evaluate. The program's loops check at each item
+// whether they may continue, and calls that create lists or texts are limited.
 func Options(options ...cel.ProgramOption) []cel.ProgramOption {
 	return append(options, cel.InterruptCheckFrequency(1), cel.CustomDecorator(boundCalls))
 }
