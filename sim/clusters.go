@@ -19,7 +19,7 @@ import (
 // run is the part that clusters with the same virtual time share; most runs have one cluster.
 type run struct {
 	kernel   *kernel.Kernel
-	trace    *trace.Recorder // of the only cluster, or of events of no single cluster
+	trace    *trace.Recorder // trace of the only cluster, or of events of no single cluster
 	gate     *cluster.Gate
 	clusters []*Simulation
 	work     *workdir.Dir   // nil if all is in memory

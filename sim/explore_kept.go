@@ -84,7 +84,7 @@ func (f *keptFailure) fail(t T, subject *explored, name string) bool {
 		t.Errorf("it fails otherwise than before (%s), with the decisions of %s:\n%s%s", f.Failure, name, choicesIn(f.Choices), indented(all[0].Text))
 	case unfit == "":
 		return false
-	case len(replay.Taken()) == 0: // it would pass with any driver
+	case len(replay.Taken()) == 0: // the replay would pass with any driver
 		t.Errorf("%s does not fit any more: %s\n  delete it: the search continues without it, and keeps its findings", name, unfit)
 	default: // a corrected driver may run differently
 		t.Logf("%s does not fit any more: %s", name, unfit)

@@ -78,7 +78,7 @@ func (c *Simulation) ReadData() {
 // LostData returns the pods with a volume that lacks the content written to it, each in one line.
 func (c *Simulation) LostData() []string { return texts(c.checks.Lost) }
 
-// texts are verdicts without their titles, each in one line.
+// texts returns verdicts without their titles, each in one line.
 func texts(judged []verdict.Verdict) (all []string) {
 	for _, v := range judged {
 		all = append(all, v.Found[0])

@@ -70,7 +70,7 @@ func Load(ctx context.Context, o LoadOptions) (*LoadResult, error) {
 
 // LoadInTurns is Load for several builds of a driver. It alternates between the builds, so that
 // slow moments of the machine affect all of them. The plan is derived from the first build. The
-// results have the order of the options.
+// results are in the order of the options.
 func LoadInTurns(ctx context.Context, builds ...LoadOptions) ([]*LoadResult, error) {
 	played := play.Options{Plan: builds[0].Plan.WithDefaults(), Progress: builds[0].Progress}
 	var drivers []*loaded

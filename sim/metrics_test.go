@@ -22,8 +22,8 @@ import (
 	"github.com/csisim/csisim/sim"
 )
 
-// measuredCluster has a pod on node-a with a volume, and the driver has reported the volume's
-// statistics.
+// measuredCluster returns a cluster with a pod with a volume on node-a, after the driver has
+// reported the volume's statistics.
 func measuredCluster(t *testing.T) *sim.Simulation {
 	t.Helper()
 	c, err := sim.Start(sim.Options{Drivers: []sim.Driver{{Name: benchDriver, Mock: &mock.Options{Stats: true}}}})

@@ -387,7 +387,7 @@ type Servers struct {
 	Versions map[string]Servers
 }
 
-// waitForDriver is WaitForDriver with its default.
+// waitForDriver returns WaitForDriver with its default.
 func (o Options) waitForDriver() time.Duration {
 	return max(0, cmp.Or(o.WaitForDriver, unfinished.Default))
 }

@@ -49,7 +49,7 @@ type wait struct {
 	evidence     *expect.Evidence
 	expectations []expect.Expectation
 	looked       bool
-	revision     uint64          // of the store, at the last check
+	revision     uint64          // revision of the store at the last check
 	last         *expect.Failure // the first expectation that did not hold then
 }
 

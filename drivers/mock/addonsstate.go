@@ -18,7 +18,7 @@ import (
 // addonsState is the state of the storage system for CSI-Addons.
 type addonsState struct {
 	reclaimed  map[string]bool // addresses, in the order in which they were fenced
-	keys       map[string]int  // how often the key of a volume was changed
+	keys       map[string]int  // number of changes of a volume's key
 	fenced     []string        // addresses, in the order in which they were fenced
 	replicated map[string]bool // volumes and groups by id; true if they are writable
 	groups     []*addonsGroup

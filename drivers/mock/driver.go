@@ -29,7 +29,7 @@ type Driver struct {
 
 // system is the storage system behind a driver.
 type system struct {
-	mu           *sync.Mutex // of both sites, if there are two
+	mu           *sync.Mutex // lock of both sites, if there are two
 	volumes      map[string]*volume
 	volumeNames  map[string]*volume
 	everKnown    map[string]bool // ids of all volumes that ever existed

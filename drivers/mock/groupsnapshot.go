@@ -15,7 +15,7 @@ import (
 type groupSnapshot struct {
 	id, name  string
 	members   []*snapshot
-	sources   []string // in the order of the request
+	sources   []string // source volumes in the order of the request
 	created   *timestamppb.Timestamp
 	pollsLeft int
 }

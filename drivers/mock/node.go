@@ -33,7 +33,7 @@ var (
 type nodeState struct {
 	id        string
 	segments  map[string]string
-	limit     int64   // of attached volumes; 0: no limit
+	limit     int64   // limit of attached volumes; 0: no limit
 	release   *Driver // the source of the limit
 	mounter   Mounter
 	staged    map[string]mount // by path

@@ -15,7 +15,7 @@ import (
 // AddonsSidecar is a sidecar of CSI-Addons beside the plugin of a node or the controller plugin.
 type AddonsSidecar struct {
 	Pod  string // "namespace/name"; empty: csisim creates a pod
-	Node string // of the plugin; empty for the controller plugin
+	Node string // node of the plugin; empty for the controller plugin
 	Down bool   // started only on request
 	// Options are its flags; the driver, the plugin and the pod are added to them.
 	Options fakecontroller.AddonsSidecarOptions
@@ -89,7 +89,7 @@ func (ds *Drivers) addonsOptions(p *Plugin, s AddonsSidecar) fakecontroller.Addo
 	return o
 }
 
-// addonsOf are sidecars beside every plugin of a driver.
+// addonsOf returns sidecars beside every plugin of a driver.
 func (ds *Drivers) addonsOf(d *Driver) (all []AddonsSidecar) {
 	if d.Controller != nil {
 		all = append(all, AddonsSidecar{})

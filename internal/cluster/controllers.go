@@ -64,7 +64,7 @@ const leader = "leader"
 
 // Controllers are the controllers and sidecars of a cluster.
 type Controllers struct {
-	// All has the controllers in the order in which they were added.
+	// All lists the controllers in the order in which they were added.
 	All []*Controller
 	// In is the cluster that they control.
 	In       fakecontroller.Cluster

@@ -78,7 +78,7 @@ type Driver struct {
 
 	deployment Deployment
 	elections  map[string]*sidecar.Election // by program
-	replicas   []*Plugin                    // of the controller plugin, except the first
+	replicas   []*Plugin                    // further replicas of the controller plugin
 	promised   map[string]bool
 	further    []*Plugin
 	standIns   []standin.StandIn // that run

@@ -80,7 +80,7 @@ func (ds *Drivers) start(d *Driver) error {
 		return err
 	}
 	if !d.Later {
-		d.before, _ = d.holds() // without an answer, the contents are requested later
+		d.before, _ = d.holds() // if the driver does not answer, its contents are requested later
 	}
 	return ds.installCSIDriver(d)
 }

@@ -53,7 +53,7 @@ const notUpgraded verdict.Form = "does not start after an upgrade"
 func (e *UpgradeError) Verdict() verdict.Verdict {
 	err := e.Err
 	if environment := (*EnvironmentError)(nil); errors.As(err, &environment) {
-		err = environment.Err // without a second description of the plugin
+		err = environment.Err // this error does not describe the plugin a second time
 	}
 	cause, _, _ := strings.Cut(err.Error(), "\n")
 	v := verdict.Verdict{Form: notUpgraded, Node: e.Node, Found: []string{e.Plugin, cause}}

@@ -28,7 +28,7 @@ type Mock struct {
 	versions map[string]mock.Options
 	releases map[string]*mock.Driver
 	now      func() time.Time
-	storage  *Storage // of a mock that is in several clusters
+	storage  *Storage // storage of a mock that is in several clusters
 }
 
 // SetUpMock makes a driver a mock driver, by the options of its first release and of the others.
@@ -91,7 +91,7 @@ type Mocked struct {
 	Serving
 
 	mock     *Mock
-	zone     string            // of the node, in the driver's topology
+	zone     string            // zone of the node, in the driver's topology
 	segments map[string]string // set if they are no longer its zone
 }
 

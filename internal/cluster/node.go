@@ -13,14 +13,14 @@ import (
 
 // Node is one node: its computer, and the kubelet while it runs.
 type Node struct {
-	fakekubelet.Options                      // of the kubelet, whenever it starts
+	fakekubelet.Options                      // options of the kubelet, for each of its starts
 	Zone                string               // for stand-ins
 	Network             *machine.Network     // its own network; nil for csisim's
 	Kubelet             *fakekubelet.Kubelet // nil while it is down
 	Off                 bool                 // the node has no power
 	Pace                component.Pace       // of the kubelet
 
-	stopped time.Duration // when the kubelet went down last
+	stopped time.Duration // the time at which the kubelet went down last
 	started time.Duration // when the kubelet started last
 }
 

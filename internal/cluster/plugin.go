@@ -21,7 +21,7 @@ type Plugin struct {
 	Node   string // empty for the controller
 	// The number of this replica of a controller plugin, from 1; 0 for the only one.
 	Replica int
-	Name    string // of a further plugin of the node; empty for the driver's own
+	Name    string // name of a further plugin of the node; empty for the driver's own
 	Machine machine.Machine
 	Socket  string // as the machine sees it
 	Addons  string // where it serves CSI-Addons; usually Socket
@@ -33,12 +33,12 @@ type Plugin struct {
 	id        string               // the CSI node id of a further plugin; empty for the driver's
 	next      string               // the release of its next pod; empty for the present one
 	renewed   bool                 // its pod is new, but its sidecars still belong to the old pod
-	comesBack bool                 // it starts again when its node has power again
+	comesBack bool                 // the plugin starts again when its node has power again
 	refused   registrar.Refused    // reaction of its registrar if the kubelet refuses the driver
 	registry  string               // directory below plugins_registry; empty for plugins_registry
 	registrar *registrar.Registrar // nil for the controller, or if it is external
-	interrupt context.Context      // ends waits for the plugin in wall time
-	orders    int                  // how often it was started or ended on request
+	interrupt context.Context      // its end ends waits in wall time
+	orders    int                  // number of requested starts and ends
 	loop      crashLoop
 	elapsed   func() time.Duration // virtual time since the run began
 	beside    []*Controller        // its sidecars, except its registrar

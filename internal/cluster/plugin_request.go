@@ -133,7 +133,7 @@ func (p *Plugin) promises() (map[string]bool, error) {
 }
 
 // expandsOnNodes reports whether a controller plugin also serves the node service and has its
-// capability EXPAND_VOLUME. csi-resizer queries the same.
+// capability EXPAND_VOLUME. csi-resizer queries the same capability.
 func (p *Plugin) expandsOnNodes() (expands bool) {
 	_ = p.Ask("capabilities (NodeGetCapabilities)", func(ctx context.Context, client grpc.ClientConnInterface) error {
 		answer, err := csi.NewNodeClient(client).NodeGetCapabilities(ctx, &csi.NodeGetCapabilitiesRequest{})

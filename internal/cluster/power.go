@@ -18,7 +18,7 @@ type Power struct {
 	// Cluster is the name of the cluster.
 	Cluster string
 
-	off *outage // of the whole cluster; nil while it has power
+	off *outage // outage of the whole cluster; nil while it has power
 }
 
 // Off cuts the power of a node: its kubelet, containers, driver programs and mounts end at

@@ -211,7 +211,7 @@ func document(areas []area, where map[string][]pinned, why map[string]string) st
 	return text.String()
 }
 
-// count has the numbers of pinned, argued and missing cases.
+// count holds the numbers of pinned, argued and missing cases.
 type count struct{ pinned, argued, missing int }
 
 func (c *count) add(pinned, argued bool) {
@@ -243,7 +243,7 @@ func places(tests []pinned, why string) string {
 	return strings.Join(texts, ", ")
 }
 
-// outcomes has the outcomes of the tests, by folder and name.
+// outcomes returns the outcomes of the tests, by folder and name.
 func outcomes(t *testing.T) map[string]string {
 	file, err := os.Open(*results)
 	require.NoError(t, err)

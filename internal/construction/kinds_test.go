@@ -45,7 +45,7 @@ func TestOneKindIsOneFile(t *testing.T) {
 		}
 		files++
 		if assert.Len(t, kinds, 1, "%s.go registers more than one kind", name) {
-			// Csidriver_legacy.go has the kind of that name in another group.
+			// Csidriver_legacy.go registers the kind of that name in another group.
 			kind, _, _ := strings.Cut(name, "_")
 			assert.Equal(t, strings.ToLower(kinds[0]), kind, "the kind %s belongs to %s.go", kinds[0], strings.ToLower(kinds[0]))
 		}

@@ -47,7 +47,7 @@ func TestEveryLinkOfTheDocumentsLeadsSomewhere(t *testing.T) {
 	}
 }
 
-// list has the files that match a pattern, including uncommitted ones.
+// list returns the files that match a pattern, including uncommitted files.
 func list(t *testing.T, pattern string) (files []string) {
 	t.Helper()
 	out, err := exec.Command("git", "-C", "../..", "ls-files", "-co", "--exclude-standard", pattern).Output()

@@ -51,7 +51,7 @@ func (c Choice) IsFault() bool {
 type decision struct {
 	kind           kernel.ChoiceKind
 	process, label string
-	at             time.Duration // only if there is a process
+	at             time.Duration // time of the decision; set only if there is a process
 }
 
 func (d decision) instant() string {

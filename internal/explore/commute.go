@@ -21,8 +21,8 @@ type twin struct{ forks forks }
 // window is the part of a run from a choice between processes until no process is ready.
 type window struct {
 	notes     []note
-	stretches []stretch // in the order of the run
-	ready     []int32   // at the choice; the first one runs next unless the choice differs
+	stretches []stretch // stretches in the order of the run
+	ready     []int32   // ready at the choice; the first one runs next unless the choice differs
 	gaveWay   bool      // ready[0] is already running
 }
 

@@ -38,7 +38,7 @@ type enumeration struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	current branch   // its runs are being handed out
-	later   []branch // in the order in which learn was called
+	later   []branch // branches in the order in which learn was called
 	handed  uint64
 	learnt  uint64
 	twins   int // runs that were left out
@@ -212,7 +212,7 @@ func (s *enumerated) String() string {
 type fork struct {
 	kind     forkKind
 	from, to uint64
-	same     bool // of the same decision as the previous fork
+	same     bool // the fork belongs to the same decision as the previous fork
 }
 
 type forkKind uint64

@@ -10,11 +10,11 @@ import (
 )
 
 // plan determines the runs of a search. The first runs have a single fault each, at one call of the
-// driver in the calm order. Their failures need no search, and have the shortest stories. The runs
-// of the strategy follow. If the strategy uses seeds, its runs alternate with runs that have single
-// faults at API writes.
+// driver in the calm order. Their failures need no search, and their stories are the shortest. The
+// runs of the strategy follow. If the strategy uses seeds, its runs alternate with runs that have
+// single faults at API writes.
 type plan struct {
-	again         []mutation // from a corpus; for strategies that learn
+	again         []mutation // mutations from a corpus; for strategies that learn
 	from          int        // runs that were made before
 	calls, writes []Choice
 	options       Options
@@ -65,7 +65,7 @@ func singles(points []point) (all []Choice) {
 
 // course is the description of a run's decisions.
 type course struct {
-	Faults []Choice // in the calm order; nil if there is a seed
+	Faults []Choice // faults in the calm order; nil if there is a seed
 	Guided *mutation
 	Seed   uint64
 	picks  []kernel.Pick // the deviations from the calm run, if every run is made

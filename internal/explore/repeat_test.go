@@ -46,8 +46,8 @@ func TestTheRunOfAFindingIsMadeAgain(t *testing.T) {
 	}
 }
 
-// drawing has a driver that generates the ids of its volumes randomly. It fails when the second
-// volume's call is lost.
+// drawing is a subject with a driver that generates the ids of its volumes randomly. It fails when
+// the second volume's call is lost.
 type drawing struct{ runs int }
 
 func (d *drawing) Run(_ context.Context, s kernel.Strategy, _ *kernel.Stacks) (explore.Outcome, error) {
@@ -90,7 +90,7 @@ func (b *broke) Run(ctx context.Context, s kernel.Strategy, stacks *kernel.Stack
 	return b.moody.Run(ctx, s, stacks)
 }
 
-// Given a finding, when a later run cannot be made, then the search ends and still has the finding,
+// Given a finding, when a later run cannot be made, then the search ends and keeps the finding,
 // with the frequency of its repetition.
 func TestAFindingIsKeptWhenALaterRunCannotBeMade(t *testing.T) {
 	found, err := explore.Of(t.Context(), func() (explore.Subject, error) { return &broke{}, nil }, explore.Options{Strategy: "pct", Seed: 1, Runs: 50, Budget: 1, Repeats: 5})

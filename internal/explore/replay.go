@@ -13,13 +13,13 @@ import (
 type Replay struct {
 	names   *named
 	wanted  []Choice
-	kinds   map[string]bool // of wanted; other kinds are ignored
+	kinds   map[string]bool // kinds of the wanted choices; other kinds are ignored
 	at      map[Choice]int  // index in wanted, by the choice without its alternative
 	met     []bool
 	unfit   map[int]string      // the reason, by the choice
 	present map[string][]string // the decisions that occurred, by kind, each once
 	taken   []Choice
-	exact   *named // for a replay that ignores uids; otherwise nil
+	exact   *named // names for a replay that ignores uids; otherwise nil
 }
 
 // NewReplay returns the strategy that repeats the choices of a run.

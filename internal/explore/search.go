@@ -65,12 +65,12 @@ type Search struct {
 
 	options Options
 	fresh   func() (Subject, error)
-	subject Subject // of the calm run, and of shrinking
+	subject Subject // subject of the calm run, and of shrinking
 	stacks  kernel.Stacks
 	plan    *plan
 
 	states   map[string]bool
-	happened map[Choice]bool // those of plan.possible that have happened
+	happened map[Choice]bool // the faults of plan.possible that have happened
 }
 
 // Of searches a subject that passes in a calm run. When ctx ends, it returns the findings so far.

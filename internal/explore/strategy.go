@@ -63,7 +63,7 @@ const oddness = 8
 type pct struct {
 	seed       uint64
 	chance     chance
-	priorities []int // by process; negative after a change, missing before its first occurrence
+	priorities []int // by process; negative after a change, missing before the first occurrence
 	changes    []int // the steps of the remaining changes, in order
 	lowest     int
 	step       int

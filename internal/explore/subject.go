@@ -27,7 +27,7 @@ type Comparer interface {
 type Outcome struct {
 	// Shown lists the failures, causes first; nothing if the run passed.
 	Shown []Shown
-	// Trace has the events for the learning of the strategy Guided; Learn records the necessary
+	// Trace holds the events from which the strategy Guided learns; Learn records the necessary
 	// ones. Default: nothing.
 	Trace []*trace.Event
 }

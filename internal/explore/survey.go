@@ -32,7 +32,7 @@ type survey struct {
 	things  map[string]int32 // numbers of the touched objects
 	current int32            // the running process
 	notes   []note
-	queues  []int32 // of ready processes, at the choices between them
+	queues  []int32 // queues of ready processes, at the choices between them
 }
 
 const (

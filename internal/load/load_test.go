@@ -70,7 +70,7 @@ func TestALeakGrowsSteadily(t *testing.T) {
 	}
 }
 
-// callsOf are calls that begin together, and end sequentially.
+// callsOf returns calls that begin together, and end sequentially.
 func callsOf(began int64, ends ...int64) *Calls {
 	c := &Calls{}
 	for _, end := range ends {
@@ -131,7 +131,7 @@ func TestAFileThatACallOpensEverMoreOftenIsNamed(t *testing.T) {
 	}
 }
 
-// growing are levels of 10 and 100 volumes with three runs each. The calls are sequential. The
+// growing returns levels of 10 and 100 volumes with three runs each. The calls are sequential. The
 // functions return their durations, and the start time, in milliseconds.
 func growing(call, start func(volumes int) int64) *Result {
 	r := &Result{}

@@ -19,9 +19,9 @@ import (
 // the sinks of the cluster.
 type Record struct {
 	calls map[string]*Calls
-	lives map[string]*life // by the name of the life
-	pv    map[string]*life // by the name of the volume's object
-	id    map[string]*life // by the id of the volume
+	lives map[string]*life // lives, by their names
+	pv    map[string]*life // lives, by the name of the volume's object
+	id    map[string]*life // lives, by the id of the volume
 	// early are the calls that create volumes, by the name of the volume, until an object contains
 	// the name.
 	early map[string]*life

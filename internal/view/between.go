@@ -16,7 +16,7 @@ type between struct {
 	any    bool // this trace has states
 	began  bool // this chunk has states
 	waits  map[string]wait
-	size   int // of the current state, in bytes
+	size   int // size of the current state, in bytes
 	since  int // bytes written since the checkpoint
 	from   int // the chunk of the checkpoint
 	chunks int // number of ended chunks

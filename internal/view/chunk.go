@@ -16,7 +16,7 @@ type Chunk struct {
 	// columns, one after the other. Each column has a varint for every event.
 	Columns string `json:"columns"`
 	// Details has two lines for every event: the line of the trace, and its words. The first line
-	// has the sets of rules that calls kept.
+	// holds the sets of rules that calls kept.
 	Details string `json:"details"`
 	// Between has a line for every state between the events; it is empty if there are none.
 	Between string `json:"between,omitempty"`
@@ -56,7 +56,7 @@ type row struct {
 	took         int64 // ms
 	flags        int
 	first        int // the distance to the first attempt, in events
-	state, info  int // of an object, in one word and in more words
+	state, info  int // state of an object, in one word and in more words
 	stateTone    int
 }
 
@@ -66,7 +66,7 @@ const (
 	flagQuiet    = 1 << 3
 	flagInjected = 1 << 4
 	flagOpen     = 1 << 5
-	flagNoEffect = 1 << 6 // of a verdict: its call answered OK without effect
+	flagNoEffect = 1 << 6 // the verdict is that a call answered OK without effect
 )
 
 // columns writes rows column by column. Times and numbers are differences to the previous row.

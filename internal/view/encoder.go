@@ -14,7 +14,7 @@ type Encoder struct {
 	lines   lineReader
 	known   *objects
 	details details
-	states  bytes.Buffer // between the events of the chunk
+	states  bytes.Buffer // the states between the events of the chunk
 	most    int          // events of a trace from a file
 	chunks  []Chunk
 }

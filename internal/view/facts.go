@@ -18,7 +18,7 @@ type facts struct {
 	// change, unless all fields of the patch are silent. Parsing the other fields takes long.
 	trace.Line
 	callSubject
-	waits    []waiter // of a state with the waits of processes
+	waits    []waiter // the processes that wait, in a state with waits
 	versions trace.Versions
 	revision revision // of the changed object
 }
@@ -42,7 +42,7 @@ type lineReader struct {
 // texts are stored once, since most texts of lines are repeated.
 type texts struct {
 	all    map[string]string
-	recent [256]string // by their lengths and ends: finds most texts without the map
+	recent [256]string // texts by their lengths and ends: finds most texts without the map
 }
 
 // mostTexts bounds the stored texts.

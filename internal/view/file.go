@@ -20,7 +20,7 @@ type File struct {
 
 	looking sync.Mutex // guards all following fields
 	reading
-	columns [][]byte // of the chunks read so far
+	columns [][]byte // columns of the chunks read so far
 	done    bool
 	news    *sync.Cond // signals a change of columns or the end
 	faults  faults
@@ -29,7 +29,7 @@ type File struct {
 	begins      []int64 // the offsets of the chunks' lines, and the end of the last chunk
 	lineAt      []int64 // the offsets of the events' lines
 	changes     history
-	checkpoints map[int][]byte   // by the chunks that begin with them
+	checkpoints map[int][]byte   // checkpoints, by the chunks that begin with them
 	lessons     map[lesson][]int // their rows
 	speaking    speaking
 }

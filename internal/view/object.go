@@ -9,7 +9,7 @@ import (
 
 // object holds the texts at some paths of an object, for the columns. The zero value has none.
 type object struct {
-	names  []string // of the paths; the same for all objects of a resource
+	names  []string // names of the paths; the same for all objects of a resource
 	values []string // empty if there is no value; true, false and lists are in JSON
 }
 
@@ -78,7 +78,7 @@ func revisionOf(resource string, from *fastjson.Value) revision {
 func valueAt(from *fastjson.Value, fields []string) (value string, isSaid bool) {
 	for _, name := range fields {
 		if from.Type() != fastjson.TypeObject {
-			return "", true // it replaces a value with such fields
+			return "", true // the line replaces an object by another value
 		}
 		if from = from.Get(name); from == nil {
 			return "", false

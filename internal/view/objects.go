@@ -19,7 +19,7 @@ func within(l *trace.Line, name string) string {
 // objects follows the objects of a trace through its changes.
 type objects struct {
 	now     map[key]map[string]any
-	changes map[key]int // since the object was last written in full
+	changes map[key]int // number of changes since the object was last written in full
 }
 
 func newObjects() *objects { return &objects{now: map[key]map[string]any{}, changes: map[key]int{}} }

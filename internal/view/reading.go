@@ -26,7 +26,7 @@ type reading struct {
 	series   map[attempt]tried
 	story    *story
 	between  between
-	drivers  []string // with their versions, in the order of their answers
+	drivers  []string // drivers with their versions, in the order of their answers
 	versions trace.Versions
 
 	rows     []row // of the chunk

@@ -13,7 +13,7 @@ type scanner struct {
 	lines  *lineReader
 	most   int // events
 	events int
-	number int // of the line that was read last, from 1
+	number int // number of the line that was read last, from 1
 	at     int64
 }
 

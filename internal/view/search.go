@@ -38,7 +38,7 @@ type search struct {
 	chunks int
 	lineAt []int64 // of its events
 	begins []int64
-	found  []bool // by rows: events with the text in their lines
+	found  []bool // events with the text in their lines, by rows
 	scan   *scanner
 	lower  []byte
 }

@@ -15,7 +15,7 @@ type volumes struct {
 	byID  map[string]*volume
 	byPV  map[string]*volume
 	fresh map[*volume]bool  // new, or with more information, since the last chunk
-	nodes map[string]string // by driver and CSI node id
+	nodes map[string]string // node names, by driver and CSI node id
 	pods  map[string]string // by uid: namespace/name
 }
 

@@ -216,8 +216,8 @@ func decode(value, into any) error {
 	return utiljson.Unmarshal(text, into)
 }
 
-// phaseOf is status.phase, nil if there is none. Most waits are for a phase. Making an encoder for
-// all fields of a pod takes longer than running a scenario.
+// phaseOf returns status.phase; nil if there is none. Most waits are for a phase. Making an encoder
+// for all fields of a pod takes longer than running a scenario.
 func phaseOf(obj store.Object) any {
 	if custom, ok := obj.(*unstructured.Unstructured); ok {
 		return inside(custom.Object, "status", "phase")

@@ -105,7 +105,7 @@ func ReferenceKeys() map[string]any {
 	return properties
 }
 
-// String is kind and name: pod/web, pod/team-a/web.
+// String returns kind and name: pod/web, pod/team-a/web.
 func (r Reference) String() string {
 	if r.Resource == nil {
 		return "an object"

@@ -12,7 +12,7 @@ import (
 type actualState struct {
 	volumes  map[string]*attachedVolume
 	byNode   map[string]map[string]bool
-	byObject map[string]pair            // by the name of the VolumeAttachment
+	byObject map[string]pair            // pairs, by the name of the VolumeAttachment
 	inUse    map[string]map[string]bool // node.status.volumesInUse, as last observed
 	reports  map[string]map[string]bool // the desired node.status.volumesAttached
 	flagged  map[string]bool            // nodes with a status that needs to be written

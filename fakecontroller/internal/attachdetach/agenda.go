@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// agenda has the times at which pairs must be processed without a change, because a backoff or a
+// agenda holds the times at which pairs must be processed without a change, because a backoff or a
 // timeout ends. A pair has at most one entry.
 type agenda struct {
 	entries map[pair]*agendaEntry

@@ -52,7 +52,7 @@ type Controller struct {
 	dirty      map[pair]bool // pairs for the next pass
 	agenda     agenda        // pairs for later passes, with their times
 	waiting    map[string]*attachmentNews
-	lastTurn   map[string]string // by volume that several nodes need: the node that was tried last
+	lastTurn   map[string]string // the node that was tried last, by volume that several nodes need
 	unverified map[pair]bool     // attached pairs with a VolumeAttachment that is not attached
 	backlog    backlog
 

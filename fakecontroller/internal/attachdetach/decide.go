@@ -4,7 +4,7 @@ import "time"
 
 // detachView holds the facts that decide whether an unwanted volume is detached.
 type detachView struct {
-	waited       time.Duration // since the first request to detach
+	waited       time.Duration // time since the first request to detach
 	mounted      bool          // the node reports the volume as in use, or is assumed to use it
 	healthy      bool
 	outOfService bool

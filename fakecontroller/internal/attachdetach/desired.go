@@ -98,7 +98,7 @@ func (d *desiredState) remove(volume string, uid types.UID) (at pair, last bool)
 	return at, true
 }
 
-// scheduled holds the pods that wait for the volume, by namespace and name.
+// scheduled returns the pods that wait for the volume, by namespace and name.
 func (v *desiredVolume) scheduled() []*corev1.Pod {
 	var pods []*corev1.Pod
 	for _, p := range v.pods {

@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/trace"
 )
 
-// rivals are two pods on two nodes that need one volume. The volume can never be attached to
-// node-a.
+// rivals returns a cluster with two pods on two nodes that need one volume. The volume can never be
+// attached to node-a.
 func rivals(t *testing.T, strategy kernel.Strategy) *cluster {
 	c := newClusterUnder(t, strategy)
 	c.node("node-a")

@@ -22,7 +22,7 @@ import (
 
 const (
 	timeout = time.Second     // for all requests together. C-CDR-1, L-CDR-1
-	pause   = 2 * time.Minute // between two attempts to make the object. C-CDR-2, L-CDR-2
+	pause   = 2 * time.Minute // pause between two attempts to make the object. C-CDR-2, L-CDR-2
 	redial  = time.Second     // C-LIB-1
 	// connectTimeout bounds the time that version 1.0 waits for the driver; version 1.1 has no
 	// limit.

@@ -69,7 +69,7 @@ func (c *Controller) sync(p *kernel.Process, key store.Key) error {
 type rollout struct {
 	*appsv1.Deployment
 	fresh *appsv1.ReplicaSet   // of its template
-	old   []*appsv1.ReplicaSet // of former templates, the oldest first
+	old   []*appsv1.ReplicaSet // sets of former templates, the oldest first
 }
 
 // rolloutOf finds the sets of a deployment, and creates the set of its current template.

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// expectation has the expected number of pods, and the required number of healthy ones.
+// expectation holds the expected number of pods, and the required number of healthy pods.
 type expectation struct {
 	pods, healthy int32
 	unmanaged     bool // some pods have no controller with a desired number

@@ -17,7 +17,7 @@ type identity struct {
 	key      store.Key
 }
 
-// graph has the dependents of each owner, by the owner's uid.
+// graph holds the dependents of each owner, by the owner's uid.
 type graph map[types.UID]map[identity]bool
 
 // replace notes changes of an object's owners. Either list may be nil.

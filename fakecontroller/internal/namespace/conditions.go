@@ -23,7 +23,7 @@ type remains struct {
 	kinds      map[string]int // by RESOURCE.GROUP
 	finalizers map[string]int
 	failures   []string
-	estimate   time.Duration // until its deletion may be complete
+	estimate   time.Duration // estimated time until its deletion may be complete
 }
 
 func newRemains() *remains { return &remains{kinds: map[string]int{}, finalizers: map[string]int{}} }

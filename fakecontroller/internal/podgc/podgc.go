@@ -30,7 +30,7 @@ type Controller struct {
 	pods    *store.Watcher[*corev1.Pod]
 	// suspects are pods to check because of a change of theirs or of their node.
 	suspects map[store.Key]bool
-	// missing has the time at which a node with pods was first found missing.
+	// missing holds the time at which a node with pods was first found missing.
 	missing map[string]time.Duration
 }
 

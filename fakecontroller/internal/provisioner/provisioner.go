@@ -33,7 +33,7 @@ type Provisioner struct {
 	plugin   string // the in-tree plugin that the driver replaces; empty for none
 	promises sidecar.Driver
 	identity string // identifies this start of the program; becomes a volume attribute. C-PROV-2
-	source   string // for the events of claims and volumes. C-PROV-5
+	source   string // source of the events of claims and volumes. C-PROV-5
 
 	claims  *workqueue.Queue[types.UID]
 	volumes *workqueue.Queue[string]

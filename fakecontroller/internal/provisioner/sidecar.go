@@ -16,7 +16,7 @@ var _ sidecar.Sidecar = Options{}
 // Name returns the name of the program.
 func (Options) Name() string { return Name }
 
-// RunsBeside is true for every driver with a controller plugin.
+// RunsBeside returns true for every driver with a controller plugin.
 func (Options) RunsBeside(_ sidecar.Promises) bool { return true }
 
 // OnNodes reports whether the sidecar runs beside the node plugins, as with --node-deployment.

@@ -64,7 +64,7 @@ func (r *run) nodeExpands(p *kernel.Process) bool {
 	return false
 }
 
-// singleNodeMultiWriter is requested before every expansion. C-RES-18
+// singleNodeMultiWriter requests the capability, before every expansion. C-RES-18
 func (r *run) singleNodeMultiWriter(p *kernel.Process) (bool, error) {
 	return r.controllerCan(p, csi.ControllerServiceCapability_RPC_SINGLE_NODE_MULTI_WRITER)
 }

@@ -20,7 +20,7 @@ import (
 
 const modifyVolume = "Controller/ControllerModifyVolume"
 
-// newModifyWorld has the classes silver and gold; volume v has silver.
+// newModifyWorld returns a world with the classes silver and gold; volume v has the class silver.
 func newModifyWorld(t *testing.T) *world {
 	w := newWorld(t, mock.Options{ModifyVolume: true})
 	for name, iops := range map[string]string{"silver": "100", "gold": "900"} {

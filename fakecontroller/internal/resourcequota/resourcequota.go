@@ -33,7 +33,7 @@ type quota = *corev1.ResourceQuota
 type Controller struct {
 	*component.Component
 	queue    *workqueue.Queue[store.Key]
-	monitors []monitor // of the kinds that a quota limits, or has limited
+	monitors []monitor // monitors of the kinds that a quota limits, or has limited
 
 	recalculates bool // there is, or was, a quota
 }

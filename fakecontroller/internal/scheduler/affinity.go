@@ -88,9 +88,9 @@ func (d domains) add(t neighbourTerm, n *corev1.Node) {
 // neighbourhood holds the domains with pods that are relevant for a pod to schedule.
 type neighbourhood struct {
 	changes  int     // number of changes of the cluster that are counted
-	together domains // with pods that match all of its terms
-	apart    domains // with a pod from which it must stay apart
-	closed   domains // with a pod that excludes this one
+	together domains // domains with pods that match all of its terms
+	apart    domains // domains with a pod from which it must stay apart
+	closed   domains // domains with a pod that excludes this one
 }
 
 // neighbours examines all pods on nodes, once for each state of the cluster.

@@ -39,7 +39,7 @@ type placement struct {
 	apart  []neighbourTerm
 	node   *node
 	claims []store.Key // of all volumes
-	named  []store.Key // without the claims of generic ephemeral volumes. C-SCHED-50
+	named  []store.Key // claims except those of generic ephemeral volumes. C-SCHED-50
 	disks  []*corev1.Volume
 	asked  amounts // of resources
 }

@@ -22,13 +22,13 @@ type queue struct {
 	retries  []store.Key // active, but tried before: new pods are first
 	isActive map[store.Key]bool
 	attempts map[store.Key]int
-	priority map[store.Key]int32         // of pods with a priority other than 0
+	priority map[store.Key]int32         // priorities of pods with a priority other than 0
 	backoff  map[store.Key]time.Duration // end of the backoff after an error
 	waiting  map[store.Key]*waitingPod
 	byClaim  map[store.Key]map[store.Key]bool
 	blocked  [pluginCount]int // the number of waiting pods that each plugin has rejected
 	arrivals int
-	arrived  []*waitingPod // in order; includes pods that no longer wait
+	arrived  []*waitingPod // in order of arrival; includes pods that no longer wait
 }
 
 // waitingPod is a pod that fits nowhere.

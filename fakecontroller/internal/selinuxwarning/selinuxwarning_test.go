@@ -18,7 +18,7 @@ import (
 
 const end = ". If both pods land on the same node, only one of them may access the volume."
 
-// newCluster has the bound claims v and w, of a driver that mounts with labels.
+// newCluster returns a cluster with the bound claims v and w, of a driver that mounts with labels.
 func newCluster(t *testing.T) (*tc.Cluster, *Controller) {
 	c := tc.New(t, kernel.Calm{}, mock.Options{})
 	tc.Create(c, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: tc.Driver}, Spec: storagev1.CSIDriverSpec{SELinuxMount: ptr.To(true)}})

@@ -26,7 +26,7 @@ type used struct {
 
 // use is a pod's SELinux label and policy for a volume.
 type use struct {
-	label  string // of the mount; empty if files are labelled one by one
+	label  string // label of the mount; empty if files are labelled one by one
 	policy corev1.PodSELinuxChangePolicy
 }
 
@@ -111,7 +111,7 @@ func (u *uses) podsOf(driver string) []store.Key {
 	return slices.SortedFunc(maps.Keys(found), byName)
 }
 
-// conflicts holds all present conflicts.
+// conflicts returns all present conflicts.
 func (u *uses) conflicts() (all []conflict) {
 	for _, name := range slices.Sorted(maps.Keys(u.volumes)) {
 		all = append(all, u.volumes[name].conflicts...)
@@ -123,8 +123,8 @@ func byName(a, b store.Key) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// message has the exact text of the real controller, including its blanks. It does not name pods of
-// other namespaces.
+// message returns the exact text of the real controller, including its blanks. It does not name
+// pods of other namespaces.
 func (c conflict) message() string {
 	const end = ". If both pods land on the same node, only one of them may access the volume."
 	if c.pod.Namespace == c.other.Namespace {

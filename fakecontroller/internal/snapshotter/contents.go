@@ -66,7 +66,7 @@ type words struct {
 	subject     string // content, of most messages
 	ofStatus    string // content, of messages about an error in its status
 	unmarked    string // content, of messages about an annotation that stays after the cut
-	annotation  string // for the annotation while the driver may be cutting
+	annotation  string // name of the annotation while the driver may be cutting
 	deleteError string // reason of an event
 	template    string // prefix of the templates for names of Secrets
 }
@@ -199,7 +199,7 @@ func (k *contents[C]) patch(p *kernel.Process, c C, change func(C)) (C, error) {
 type cutting[C store.Object, Made any] struct {
 	cut   func() (Made, error)
 	save  func(*kernel.Process, C, Made) (C, error)
-	taken string // for the message of an error
+	taken string // text for the message of an error
 }
 
 // cut makes the driver create a snapshot or a group snapshot, and saves its answer. C-SNAP-34

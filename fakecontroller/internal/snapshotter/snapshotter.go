@@ -62,7 +62,7 @@ type run struct {
 	life   *sidecar.Life
 	driver string // as the plugin calls itself
 
-	groups bool // it serves the GroupController, and this release makes groups
+	groups bool // the driver serves the GroupController, and this release makes groups
 
 	contents      *contents[content]
 	groupContents *contents[groupContent]

@@ -68,7 +68,7 @@ func (c *Controller) ownClaims(p *kernel.Process, set *appsv1.StatefulSet, n int
 // controller. C-STS-2
 func (c *Controller) ownersFor(claim *corev1.PersistentVolumeClaim, set *appsv1.StatefulSet, pod *corev1.Pod, wanted bool) (owners []metav1.OwnerReference, conflict bool) {
 	if isStale(claim, set, setKind) || isStale(claim, pod, podKind) {
-		return claim.OwnerReferences, false // it belongs to an earlier set or pod
+		return claim.OwnerReferences, false // the claim belongs to an earlier set or pod
 	}
 	policy := c.retentionOf(set)
 	for _, owner := range claim.OwnerReferences {

@@ -37,7 +37,7 @@ type worker struct {
 	options   Options
 	endpoint  *Endpoint
 	container Container
-	began     time.Duration // of the container that was probed last
+	began     time.Duration // start of the container that was probed last
 	failures  uint          // in a row
 	// healthy means that a probe has succeeded since the last restart. The restarts of a container
 	// that never becomes ready may never end, and do not keep a run busy.

@@ -43,7 +43,7 @@ func (e *slowError) Unwrap() []error { return []error{e.problem, ErrTooSlow} }
 // name. It wraps one of the errors above and contains the end of the program's log.
 type StartError struct {
 	Driver, Node string
-	Command      string // as it was started; empty if it was not started
+	Command      string // the command as it was started; empty if no program was started
 	Log          string // host path, empty if the program never ran
 	Tail         []string
 	Err          error

@@ -25,7 +25,7 @@ const deployedDir = "/csi"
 type Program struct {
 	machine machine.Machine
 	spec    Spec
-	process *machine.Process // of the latest instance that served
+	process *machine.Process // process of the latest instance that served
 	last    *machine.Process // of the latest instance
 	lookups []machine.Lookup // of instances before that
 

@@ -22,7 +22,7 @@ func (p *Program) readiness(ctx context.Context, client grpc.ClientConnInterface
 		return false, err
 	}
 	identity := csi.NewIdentityClient(client)
-	var trailer metadata.MD // only a gRPC server sends one
+	var trailer metadata.MD // only a gRPC server sends a trailer
 	probe, err := identity.Probe(ctx, &csi.ProbeRequest{}, grpc.Trailer(&trailer))
 	if err != nil {
 		return p.judge("Identity/Probe", err, len(trailer) > 0)

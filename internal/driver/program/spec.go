@@ -90,7 +90,7 @@ type Fields struct {
 	NodeID         string // the node's CSI id
 	NodeName       string // the node's name in the cluster
 	StateDir       string // shared by all instances of the driver, survives restarts
-	NodeStateDir   string // of this node only; survives restarts
+	NodeStateDir   string // directory of this node only; survives restarts
 	KubeletDir     string // the directory of the node's kubelet, by default /var/lib/kubelet
 	Driver         string // the driver's name
 	Mode           string // "controller" or "node"

@@ -92,7 +92,7 @@ func (r *Registrar) getPluginInfo(p *kernel.Process) (string, error) {
 // watchEndpoint wakes p when the driver's socket appears.
 func (r *Registrar) watchEndpoint(p *kernel.Process) (stop func(), err error) {
 	m, dir := r.options.Machine, path.Dir(r.options.Endpoint)
-	if err := m.MkdirAll(dir, 0o755); err != nil { // as a hostPath volume of type DirectoryOrCreate
+	if err := m.MkdirAll(dir, 0o755); err != nil { // like a DirectoryOrCreate volume
 		return nil, err
 	}
 	wake := p.Wake

@@ -45,7 +45,7 @@ type pod struct {
 	starts  []time.Duration
 	met     []time.Duration
 	knows   sidecar.Driver
-	unready int // how often the driver answers that it is not ready
+	unready int // number of answers that the driver is not ready
 }
 
 // unready is a plugin that is not ready at first.
@@ -72,7 +72,7 @@ func newPod(t *testing.T) *pod {
 
 func (p *pod) serve() {
 	p.t.Helper()
-	_ = p.machine.Remove(socket) // as drivers do at their start
+	_ = p.machine.Remove(socket) // drivers do so at their start
 	plugin := p.driver.Controller()
 	var err error
 	p.server, err = p.machine.BindSocket(socket,

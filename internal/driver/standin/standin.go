@@ -40,7 +40,7 @@ type Failure struct {
 	Operation string // such as mount; each stand-in has its own operations
 	Message   string // empty for the operation's usual one
 	Code      int    // exit code or HTTP status; 0 for the default
-	Times     int    // how often; 0 for always, until Recover
+	Times     int    // number of failures; 0 for any number, until Recover
 }
 
 // isolated is a machine with separate mounts.

@@ -18,7 +18,7 @@ type Experience struct {
 }
 
 type kindOfWork struct {
-	longest time.Duration // of the work that was finished
+	longest time.Duration // longest time of finished work
 	inVain  bool          // csisim waited for some of it until the limit
 }
 

@@ -18,7 +18,7 @@ type programs struct {
 	looked time.Duration // virtual time of the last look
 	began  time.Time     // wall time at which the wait for them began; zero for none
 	pause  time.Duration // until the next look
-	spin   bool          // they always work, so csisim does not wait for them
+	spin   bool          // the programs always work, so csisim does not wait for them
 }
 
 // lookPeriod is the virtual time between two checks whether programs work, because a check takes

@@ -26,7 +26,7 @@ type call struct {
 	event              *trace.Event
 	ended              bool
 	heard              proto.Message // the driver's answer, which its caller may never receive
-	onItsWay           bool          // it continues even if its caller is killed
+	onItsWay           bool          // the call continues even if its caller is killed
 	fault              *fault.Fault  // nil for a call without a fault
 	aside              bool          // csisim makes it in addition to the caller's call
 	// around wraps the client that reaches the driver, the innermost first.
@@ -39,7 +39,7 @@ type call struct {
 	requests         *standin.Watch
 	stalls           bool // the driver is stopped in it
 	requestsHidden   bool // no request is watched
-	requestsRecorded int  // how many requests are in the trace
+	requestsRecorded int  // number of requests in the trace
 	before           outcome.Before
 	err              error // of the finished call
 }

@@ -32,7 +32,7 @@ func (c *call) setClock(answer proto.Message, began time.Time) {
 	}
 }
 
-// creation has the time at which an object was created.
+// creation holds the time at which an object was created.
 type creation struct {
 	of string // the id of a snapshot or of a group
 	at *timestamppb.Timestamp

@@ -119,11 +119,12 @@ func codeName(code codes.Code) string {
 	return code.String()
 }
 
-// published has the nodes on which the volumes of a driver are published, according to its answers.
+// published holds the nodes on which the volumes of a driver are published, according to its
+// answers.
 type published struct {
 	// By volume and node; false after the volume was unpublished there.
 	nodes        map[string]map[string]bool
-	changed      map[string]uint64 // by volume: the last event before its nodes changed
+	changed      map[string]uint64 // the last event before a volume's nodes changed, by volume
 	lastDetached time.Time         // wall time of the last OK to ControllerUnpublishVolume
 }
 

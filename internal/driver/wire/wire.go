@@ -99,7 +99,7 @@ func New(world *component.World) *Wire {
 
 // Site is one end of the wire: a caller and the socket that it calls.
 type Site struct {
-	Caller   string // as traces name it: "kubelet", "csi-attacher"
+	Caller   string // the caller's name in traces: "kubelet", "csi-attacher"
 	Driver   string
 	Node     string // empty for the controller plugin
 	Machine  machine.Machine

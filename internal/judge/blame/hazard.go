@@ -126,7 +126,7 @@ func (h history) detachedLate(since, longest time.Duration) bool {
 type following struct {
 	pods     map[string]map[string]bool // by node
 	left     map[string]time.Duration   // the time at which the last pod left a node
-	attached map[string]attachment      // by name: attachments that are not being deleted
+	attached map[string]attachment      // attachments that are not being deleted, by name
 }
 
 type attachment struct {

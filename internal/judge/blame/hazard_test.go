@@ -33,7 +33,7 @@ func TestKnownHazardsExplainAFailedWait(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		events []*trace.Event
-		rule   string // of the only hazard; empty for none
+		rule   string // rule of the only hazard; empty for none
 	}{
 		{"a socket goes, and the kubelet dies before it looks", []*trace.Event{
 			fault(1*time.Second, "node-a", trace.Registrar, trace.Stopped), fault(1500*time.Millisecond, "node-a", trace.Kubelet, trace.Killed), fault(4*time.Second, "node-a", trace.Kubelet, trace.Started),

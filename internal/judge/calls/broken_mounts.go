@@ -20,7 +20,7 @@ const mostRefusals = 3
 // StaysMounted returns a remark for each method that never unmounted a volume with a failed file
 // system, however often it was called. The pod cannot end until the file system works again.
 func StaysMounted(events []*trace.Event) (all []verdict.Verdict) {
-	failures := map[string]int{} // in a row, by the method and the path
+	failures := map[string]int{} // number of successive failures, by the method and the path
 	for _, e := range events {
 		if e.Kind != trace.Call || !unmounts(e) {
 			continue

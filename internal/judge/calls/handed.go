@@ -18,7 +18,7 @@ const WrongRequest verdict.Form = "wrong request"
 type handed struct {
 	// The volume was created in this run: the other fields are known.
 	made     bool
-	block    bool                // it is a raw block volume
+	block    bool                // the volume is a raw block volume
 	contexts []map[string]string // of the volume
 	// By node id: the contexts of its attachment that the caller received.
 	attached map[string][]map[string]string
@@ -116,7 +116,7 @@ func (w *Watch) idOf(driver, node string) (id string) {
 	return ""
 }
 
-// isWithin reports whether a map has all entries of another one. Kubernetes adds entries to a
+// isWithin reports whether a map has all entries of another map. Kubernetes adds entries to a
 // volume's context.
 func isWithin(part, all map[string]string) bool {
 	for key, value := range part { // any order: one is enough

@@ -24,8 +24,8 @@ func (s Set) Without(capability string) Set {
 // lacks reports whether the driver has declared its capabilities without this one.
 func (s Set) lacks(capability string) bool { return s != nil && !s.Has(capability) }
 
-// Caps holds the capabilities that a driver has declared. Plugin has the services and, as "ONLINE"
-// and "OFFLINE", the kinds of volume expansion.
+// Caps holds the capabilities that a driver has declared. Plugin holds the services and, as
+// "ONLINE" and "OFFLINE", the kinds of volume expansion.
 type Caps struct {
 	Plugin, Controller, Node, Group Set
 }

@@ -15,8 +15,8 @@ import (
 // even those that did not reach their callers. It forgets objects that the driver has deleted. The
 // zero value has no observations.
 type Named struct {
-	made  map[label]string // by method and name: the id
-	name  map[label]string // by method and id: the name
+	made  map[label]string // the object's id, by method and name
+	name  map[label]string // the object's name, by method and id
 	again map[label]bool   // names with a second id, which is reported once
 }
 

@@ -89,7 +89,7 @@ func lines(volumes []Listed) []string {
 	return all
 }
 
-// changed is "1 mount, then 2", or the lines themselves if their number is unchanged.
+// changed returns "1 mount, then 2", or the lines themselves if their number is unchanged.
 func changed(before, after []string, noun string) verdict.Sentence {
 	if len(before) == len(after) {
 		return verdict.Say("%s %s, then %s", verdict.Kept(noun), strings.Join(before, " and "), strings.Join(after, " and "))

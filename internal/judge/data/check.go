@@ -26,7 +26,7 @@ func (v Volume) String() string { return v.Driver + "^" + v.Handle }
 type Use struct {
 	Pod     string // namespace/name
 	Volume  Volume
-	Name    string // of the PersistentVolume, or of the volume in the pod
+	Name    string // name of the PersistentVolume, or of the volume in the pod
 	Node    string
 	Machine Machine
 	// Path is the published directory or device, a node path.
@@ -72,16 +72,16 @@ type Check struct {
 	reported map[string]bool
 
 	attempts  map[Copy]origin
-	snapshots map[Volume]origin // by the driver and the snapshot's id
+	snapshots map[Volume]origin // origins of snapshots, by the driver and the snapshot's id
 	copies    map[Volume]origin // content that new volumes got from their sources
 	replicas  map[Volume]replica
-	kept      map[string]kept  // by the volume in the content
+	kept      map[string]kept  // kept directories, by the volume in the content
 	marks     map[string]int64 // offsets in devices, by the volume in the content
 	uses      map[Volume]Use   // the last ones that wrote
 	sources   map[Volume]bool  // volumes of which a copy has begun
 }
 
-// known has the contents of a volume: one or, if each machine has separate content, one for each
+// known holds the contents of a volume: one or, if each machine has separate content, one for each
 // node.
 type known = ordered.Map[string, record]
 
@@ -92,7 +92,7 @@ type record struct {
 	volume    string
 	pod, node string
 	since     time.Duration // the time of its write
-	foreign   bool          // it has foreign content, which is not changed
+	foreign   bool          // the volume has foreign content, which is not changed
 }
 
 // owner returns the volume that the content names.

@@ -50,7 +50,7 @@ func TestWrittenDataIsReadAgain(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(*node)
-		want string // of the report; empty if there is none
+		want string // the expected report; empty if there is none
 	}{
 		{"the same volume again", func(n *node) {
 			n.unpublish("a")

@@ -5,7 +5,7 @@ import "time"
 // Copy is an attempt to create a volume from another one, or a snapshot of a volume. A driver may
 // have created the copy although the attempt failed, and may answer the next attempt with it.
 type Copy struct {
-	Name string // of the request, the same in each attempt
+	Name string // the requested name, the same in each attempt
 	From Volume
 }
 

@@ -36,7 +36,7 @@ func TestAPromotedCopyHasTheDataOfTheOtherSide(t *testing.T) {
 		name string
 		do   func(*pair)
 		read content
-		want string // of the report; empty if there is none
+		want string // the expected report; empty if there is none
 	}{
 		{"all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 3)), ""},
 		{"less than all, after it was demoted there", func(p *pair) { p.west.Demoted(replicated, 1) }, parse(text("d^v", 2)), "expected generation 3"},

@@ -13,7 +13,7 @@ type needs map[string]*need
 // need holds the things that the pods of one node need.
 type need struct {
 	pods    map[string]bool // all, by UID
-	alive   map[string]bool // those that may still run, by UID
+	alive   map[string]bool // pods that may still run, by UID
 	volumes map[string]bool // PersistentVolumes of these pods, by name
 	hashes  map[string]bool // of their handles
 	handles map[string]bool // driver^handle, inline volumes too

@@ -73,7 +73,7 @@ func (d Dir) Locate(name string) Place {
 	return Place{}
 }
 
-// inPod is below pods: <uid>/volumes/kubernetes.io~csi/<volume>/mount,
+// inPod returns the place of a path below pods: <uid>/volumes/kubernetes.io~csi/<volume>/mount,
 // <uid>/volumeDevices/kubernetes.io~csi/<volume>, <uid>/volume-subpaths/<volume>.
 func (d Dir) inPod(parts []string) Place {
 	p := Place{Pod: parts[0], Beneath: path.Join(d.podsDir(), parts[0]), Kubelet: true}
@@ -94,8 +94,8 @@ func (d Dir) inPod(parts []string) Place {
 	return p
 }
 
-// ofBlock is below volumeDevices: staging/<volume>, publish/<volume>/<uid>,
-// <volume>/dev/<uid>, <volume>/data.
+// ofBlock returns the place of a path below volumeDevices: staging/<volume>,
+// publish/<volume>/<uid>, <volume>/dev/<uid>, <volume>/data.
 func (d Dir) ofBlock(parts []string) Place {
 	switch parts[0] {
 	case "staging", "publish":
@@ -118,7 +118,7 @@ func (d Dir) ofBlock(parts []string) Place {
 	return p
 }
 
-// staged is <driver>/<hash of the handle>/globalmount.
+// staged returns the place of <driver>/<hash of the handle>/globalmount.
 func (d Dir) staged(parts []string) Place {
 	if len(parts) == 1 {
 		return Place{Driver: parts[0]}

@@ -25,7 +25,7 @@ type Watch struct {
 
 	trace    *trace.Recorder
 	origins  *Origins
-	seen     map[string][]machine.Mount // of each machine, at the last check
+	seen     map[string][]machine.Mount // mounts of each machine, at the last check
 	unmounts *Unmounts
 	// Of each machine, at the last check for unmounts.
 	watched   map[string]machineMounts

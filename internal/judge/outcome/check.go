@@ -18,7 +18,7 @@ import (
 // Before is the state of a node before the driver received a call.
 type Before struct {
 	above  string // a directory of the kubelet; empty for none
-	mounts int    // at the path of the call
+	mounts int    // number of mounts at the path of the call
 }
 
 // Before looks at the node before the driver receives a call.

@@ -22,12 +22,12 @@ type device struct {
 	from  int64            // the size of the volume that it was copied from; 0 if unknown
 	asked int64            // the largest requested size, whatever the answer was
 	bytes int64            // its minimum size at every place of its publication
-	grown map[string]int64 // by node: its minimum there since it grew
+	grown map[string]int64 // the minimum size on each node since the volume grew
 	at    []deviceAt
 
 	granted int64            // the largest answer to an expansion, whether its caller got it or not
 	lowered bool             // an expansion required less than a previous one
-	had     map[string]int64 // by node: the largest device that was published there
+	had     map[string]int64 // the largest device that was published on each node
 }
 
 // deviceAt is the place of a published device.

@@ -98,7 +98,7 @@ type player struct {
 	run    *load.Run
 	level  *load.Level
 	number int // of the run, from 1
-	lives  int // that have begun in this level
+	lives  int // number of lives that have begun in this level
 	alive  []life
 }
 

@@ -20,7 +20,7 @@ type Own struct {
 	// CSIDriver is the CSIDriver object among them; nil if there is none.
 	CSIDriver *storagev1.CSIDriver
 	objects   []*unstructured.Unstructured
-	sources   map[*unstructured.Unstructured]manifest.Object // only if they are read from a file
+	sources   map[*unstructured.Unstructured]manifest.Object // objects from files only
 	pods      []pluginPods
 }
 

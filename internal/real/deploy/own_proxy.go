@@ -106,8 +106,8 @@ func (m maker) ownProxy(p pluginPods, part string, callers []podSidecar) corev1.
 }
 
 // ownRecords returns the directory of a proxy's records. A node has only one pod of a node plugin
-// at a time, and the next pod continues its records. A node may have several pods of a controller
-// plugin.
+// at a time, and the next pod continues the records of that pod. A node may have several pods of a
+// controller plugin.
 func (m maker) ownRecords(part string) string {
 	dir := Records(m.Name, part)
 	if part == "controller" {

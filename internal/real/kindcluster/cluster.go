@@ -53,7 +53,7 @@ type Cluster struct {
 	provider *cluster.Provider
 	engine   string // docker, podman or nerdctl
 	options  Options
-	nodes    map[string]nodes.Node // by their names in the cluster
+	nodes    map[string]nodes.Node // nodes, by their names in the cluster
 }
 
 // Find returns the cluster with a name; nil if there is none. It starts nodes without power and
@@ -159,7 +159,7 @@ func (c *Cluster) createUntil(ctx context.Context) error {
 		case err := <-made:
 			return err
 		case <-wait:
-			_ = c.Delete() // it is retried, also after kind has ended
+			_ = c.Delete() // the deletion is retried, also after kind has ended
 		}
 	}
 }

@@ -29,7 +29,7 @@ const (
 	nodeKey   = "csisim-node-id"
 	mountsKey = "csisim-mounts-at"
 	tokenKey  = "csisim-token"
-	startKey  = "csisim-start" // of a controller plugin: identifies its start
+	startKey  = "csisim-start" // identifies a start of a controller plugin
 	zoneKey   = "csisim-zone"
 )
 
@@ -49,9 +49,9 @@ type Backend struct {
 
 	driver  *mock.Driver
 	mu      sync.Mutex
-	nodes   map[string]*mock.Node  // by node id and address of the node
-	changed map[string]changedNode // by the node id at the start
-	start   string                 // of the controller plugin; empty before its first call
+	nodes   map[string]*mock.Node  // nodes, by node id and address of the node
+	changed map[string]changedNode // changed information of nodes, by the node id at the start
+	start   string                 // start of the controller plugin; empty before its first call
 }
 
 // Serve serves until ctx ends.

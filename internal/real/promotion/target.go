@@ -69,7 +69,7 @@ type Target struct {
 	token       string
 	deployments map[string]*Deployment  // by subject
 	snapshots   *realcluster.Snapshots  // nil if no subject needs them
-	scopes      map[string]deploy.Scope // by subject; empty for a subject that keeps its names
+	scopes      map[string]deploy.Scope // empty for a subject that keeps its names
 	provided    map[string]bool         // images that were loaded later
 	turns       *turns
 }

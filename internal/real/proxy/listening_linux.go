@@ -50,7 +50,7 @@ func (l listening) end(signal syscall.Signal) error {
 		case time.Since(began) > stopTime:
 			signal = unix.SIGKILL
 		case signal != unix.SIGKILL:
-			signal = 0 // only wait: it has already received the signal
+			signal = 0 // only wait: the process has already received the signal
 		}
 	}
 }

@@ -38,7 +38,7 @@ func TestTheProcessThatListensIsEnded(t *testing.T) {
 		out, err := child.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, child.Start())
-		t.Cleanup(func() { _ = child.Process.Kill() }) // it was ended, unless the test has failed
+		t.Cleanup(func() { _ = child.Process.Kill() }) // kills only if the test failed
 		_, err = bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
 		assert.NoError(t, driver.start())

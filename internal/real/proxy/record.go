@@ -49,7 +49,7 @@ type records struct {
 	file  *os.File
 	news  chan struct{} // closed when there is more to read
 	ended bool
-	err   error // of the first write that failed
+	err   error // error of the first write that failed
 }
 
 // recordSuffix is the suffix of the files.

@@ -166,7 +166,7 @@ func (l *callLog) arrived(line []byte, from place) {
 		at = at.Add(time.Duration(r.Took))
 	}
 	if at.Before(l.clock.began) {
-		return // of an earlier run, because the directory outlives runs
+		return // a record of an earlier run, because the directory outlives runs
 	}
 	if r.Node != "" && !slices.Contains(l.options.Nodes, r.Node) {
 		return // a driver's own manifests may deploy it on nodes outside the scenario

@@ -27,7 +27,7 @@ func Clean(ctx context.Context, config *rest.Config) (deleted, recordsOn []strin
 	ctx, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // of old API versions, which are listed as well
+	config.WarningHandler = rest.NoWarnings{} // old API versions are listed as well
 	c, err := unwatched(ctx, config)
 	if err != nil {
 		return nil, nil, err

@@ -6,7 +6,7 @@ import "time"
 // its occurrence.
 type clock struct {
 	began time.Time
-	then  time.Duration // of the event that is being recorded; negative means now
+	then  time.Duration // time of the event that is being recorded; negative means now
 }
 
 func newClock() *clock { return &clock{began: time.Now(), then: -1} }

@@ -84,7 +84,7 @@ type Cluster struct {
 	evicted  map[sim.Plugin]bool          // plugins that must not run on their nodes
 	faults   []*fault.Fault               // injected faults
 	dark     map[string]bool              // nodes without power
-	outages  map[string]int               // how often the power of each node was cut
+	outages  map[string]int               // number of power cuts of each node
 	silent   map[string]bool              // nodes with a kubelet that was killed or stopped
 	killed   map[string]victim            // controllers that are down, by name
 	labelled map[string]map[string]string // the original labels of the nodes

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A listing of a real node has the form of a simulated one. It names the source of a mount by the
-// path on the node. It contains nothing below a mount, and no files that the cluster itself adds to
-// each pod.
+// A listing of a real node has the form of a listing of a simulated node. It names the source of a
+// mount by the path on the node. It contains nothing below a mount, and no files that the cluster
+// itself adds to each pod.
 func TestAListingOfARealNode(t *testing.T) {
 	const volume = "plugins/kubernetes.io/csi/disk.example.com/8a1f/globalmount"
 	printed := strings.Join([]string{

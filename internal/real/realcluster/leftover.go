@@ -24,7 +24,7 @@ const maxLeft = 5
 // cluster's name in --on.
 func Leftovers(ctx context.Context, config *rest.Config, on string) error {
 	config = rest.CopyConfig(config)
-	config.WarningHandler = rest.NoWarnings{} // of old API versions, which are listed as well
+	config.WarningHandler = rest.NoWarnings{} // old API versions are listed as well
 	c, err := unwatched(ctx, config)
 	if err != nil {
 		return err

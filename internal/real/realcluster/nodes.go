@@ -23,7 +23,7 @@ const undoAnnotation = "csisim.dev/undo"
 
 // undo holds a node's original values.
 type undo struct {
-	Labels map[string]*string `json:"labels,omitempty"` // of the changed names; nil for none
+	Labels map[string]*string `json:"labels,omitempty"` // of changed names; nil for none
 	// Without those that Kubernetes itself adds and removes.
 	Taints        []corev1.Taint `json:"taints,omitempty"`
 	Unschedulable bool           `json:"unschedulable,omitempty"`

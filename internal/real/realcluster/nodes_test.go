@@ -15,9 +15,9 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// A node has the scenario's labels and taints during a run, and its original ones afterwards, even
-// if a kubelet or a killed run has changed them in between. Taints that Kubernetes sets meanwhile
-// are kept.
+// A node has the scenario's labels and taints during a run, and its original labels and taints
+// afterwards, even if a kubelet or a killed run has changed them in between. Taints that Kubernetes
+// sets meanwhile are kept.
 func TestANodeGetsItsOwnLabelsBack(t *testing.T) {
 	own := map[string]string{"kubernetes.io/hostname": "node-a", corev1.LabelTopologyRegion: "here"}
 	c, _ := withPods(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-a", Labels: own}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{gpu, {Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoExecute}}}})

@@ -24,7 +24,7 @@ import (
 type made struct {
 	resource        schema.GroupVersionResource
 	namespace, name string
-	ofDriver        bool // it belongs to a driver's own manifests
+	ofDriver        bool // the object belongs to a driver's own manifests
 	ending          bool // it is being deleted
 }
 

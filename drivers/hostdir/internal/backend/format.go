@@ -13,11 +13,11 @@ type Format string
 
 // The formats. Each release reads the formats before its own.
 const (
-	// V1 has the attachments of a volume by node.
+	// V1 stores the attachments of a volume by node.
 	V1 Format = "v1"
 	// V2 also has them as a list. V1 can read its records, because it ignores the list.
 	V2 Format = "v2"
-	// Nested has the volume in a separate field, which no other format reads.
+	// Nested stores the volume in a separate field, which no other format reads.
 	Nested Format = "nested"
 )
 

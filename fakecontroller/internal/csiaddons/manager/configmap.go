@@ -16,7 +16,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// configMap has flags of the program. A-MGR-2
+// configMap holds flags of the program. A-MGR-2
 const configMap = "csi-addons-config"
 
 // configure reads the flags in the ConfigMap. If it cannot parse one, the program exits, and the

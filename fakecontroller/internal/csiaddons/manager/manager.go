@@ -97,7 +97,7 @@ func (m *Manager) await(p *kernel.Process, objects ...kinds.Object) {
 // definitionPoll is the interval at which the program checks whether its kinds are defined. A-VR-18
 const definitionPoll = 5 * time.Second
 
-// backoff has the options of controller-runtime's queue: one entry for each object, no bucket.
+// backoff returns the options of controller-runtime's queue: one entry for each object, no bucket.
 func (m *Manager) backoff() workqueue.Options {
 	return workqueue.Options{Workers: m.opts.Workers, FirstDelay: 5 * time.Millisecond, MaxDelay: 1000 * time.Second, OneEntry: true}
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// pool has the connections to sidecars, in the order of their creation. The real pool is a map: if
-// several connections match, the choice is random. A-POOL-1, A-POOL-5
+// pool holds the connections to sidecars, in the order of their creation. The real pool is a map:
+// if several connections match, the choice is random. A-POOL-1, A-POOL-5
 type pool []*connection
 
 // connection is a connection to a sidecar. It is kept even if the sidecar has exited. A-POOL-3

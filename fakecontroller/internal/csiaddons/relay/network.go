@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/kernel"
 )
 
-// Network has the listening sidecars, by their addresses. The zero value has no sidecars, and
+// Network holds the listening sidecars, by their addresses. The zero value has no sidecars, and
 // nothing outside the simulation.
 type Network struct {
 	// Outside connects to programs outside the simulation; nil if there are none.

@@ -59,7 +59,7 @@ type run struct {
 	network *relay.Network
 	life    *sidecar.Life
 	lost    bool // the driver has exited, and the sidecar has not noticed yet
-	ends    bool // it is exiting, and none of its processes continues
+	ends    bool // the sidecar is exiting, and none of its processes continues
 }
 
 // Sidecar is a started sidecar.

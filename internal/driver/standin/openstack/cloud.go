@@ -109,8 +109,8 @@ func (c *Cloud) Stop() error {
 	return errors.Join(errs...)
 }
 
-// Operations are requests, and transitions between states. A failing transition ends in an error
-// state or is undone.
+// Operations returns requests, and transitions between states. A failing transition ends in an
+// error state or is undone.
 func (*Cloud) Operations() []string {
 	var names []string
 	for _, r := range routes {

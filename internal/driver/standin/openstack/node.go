@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// nodeDir has the files for a driver on a node.
+	// nodeDir is the directory with the files for a driver on a node.
 	nodeDir = "/run/csisim/openstack"
 	// byID begins the names of volumes among the links.
 	byID = "disk/by-id/virtio-"

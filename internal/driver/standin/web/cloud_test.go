@@ -98,8 +98,8 @@ func TestMistakesInADeclarationAreReported(t *testing.T) {
 	}
 }
 
-// Given a collection with disks, when a node is named in a volume, then the node and no other sees
-// its disk, also when it has grown, and a snapshot has the content that was synced.
+// Given a collection with disks, when a volume names a node, then only that node sees the volume's
+// disk, also after the disk has grown. A snapshot has the content that was synced.
 func TestADiskIsADeviceOfItsNodes(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("devices need root")

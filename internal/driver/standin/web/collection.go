@@ -20,7 +20,7 @@ type collection struct {
 	objects  []object // never changed in place
 	before   []object // the objects before the last creation or deletion
 	made     int
-	disks    map[string]*attached // by the id of their objects
+	disks    map[string]*attached // disks, by the id of their objects
 }
 
 func (c *collection) idField() string {

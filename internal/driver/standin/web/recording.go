@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// recording has the answers of an HTTP Archive by method and path, in their order.
+// recording holds the answers of an HTTP Archive by method and path, in their order.
 type recording map[string][]answer
 
 // archive is the part of a HAR file that is read.

@@ -49,7 +49,7 @@ func (q request) names(object object) names {
 type place struct {
 	route      string
 	collection *collection    // nil for none
-	id         string         // of an object; empty for the list
+	id         string         // id of an object; empty for the list
 	declared   *compiledRoute // nil for none
 }
 

@@ -22,7 +22,7 @@ type Service struct {
 	routes      []compiledRoute
 	errors      *expression
 	recorded    recording
-	endpoints   map[string]*endpoint // by the name of the machine
+	endpoints   map[string]*endpoint // endpoints, by the name of the machine
 	failures    []standin.Failure
 }
 
