@@ -103,7 +103,7 @@ func (l lack) String() string {
 }
 
 // lackingResources lists the resources that a node lacks for a further pod. It ignores extended
-// resources that the node does not have at all. K-ADM-3
+// resources that the node lacks completely. K-ADM-3
 func lackingResources(pod *corev1.Pod, others []*corev1.Pod, node *corev1.Node) (lacks []lack) {
 	allocatable := node.Status.Allocatable
 	if most := allocatable.Pods().Value(); int64(len(others))+1 > most {

@@ -217,8 +217,8 @@ func (n *node) reboot() {
 	n.startKubelet()
 }
 
-// bothWays runs a test with a runtime that has its records after a reboot, and with one that
-// recovers them from the pods, as in a cluster that csisim up --state continues.
+// bothWays runs a test with a runtime that still has its records after a reboot, and with a runtime
+// that recovers them from the pods, as in a cluster that csisim up --state continues.
 func bothWays(t *testing.T, test func(t *testing.T, s setting)) {
 	t.Run("in one process", func(t *testing.T) { test(t, setting{}) })
 	t.Run("in two processes", func(t *testing.T) { test(t, setting{recovers: true}) })

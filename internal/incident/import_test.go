@@ -162,7 +162,7 @@ func TestSentencesAboutTheInput(t *testing.T) {
 }
 
 // Given a container of a driver without a table, and a journal of other programs, then the calls of
-// the driver are found, and no line of the journal is mistaken for one.
+// the driver are found, and no line of the journal is mistaken for a call.
 func TestDriversWithoutATable(t *testing.T) {
 	all, r := imported(t, map[string]string{
 		"nfs.log": `[pod/csi-nfs-node-x/nfs] I1128 12:00:00.000000       1 utils.go:110] GRPC call: /csi.v1.Node/NodeUnpublishVolume

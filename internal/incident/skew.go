@@ -24,7 +24,7 @@ const (
 	callEnds
 )
 
-// causes are pairs of moments in which the first one is before the second one.
+// causes are pairs of moments. In each pair, the first moment is before the second.
 var causes = [][2]moment{{attached, attachmentSeen}, {unstaged, detachStarted}, {callBegins, callReceived}, {callAnswered, callEnds}}
 
 // momentsOf are the moments that messages of programs state.

@@ -64,6 +64,6 @@ func TestAClockWithOneBound(t *testing.T) {
 	})
 	require.Len(t, r.Skews, 1)
 	assert.True(t, r.Skews[0].IsBound)
-	// The clocks are compared to each other, so either one is moved.
+	// The clocks are compared only to each other, so either clock may be moved.
 	assert.Equal(t, 6*time.Second, r.Skews[0].By.Abs())
 }

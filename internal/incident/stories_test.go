@@ -43,8 +43,8 @@ func TestStoriesOnKind(t *testing.T) {
 	}
 }
 
-// Given the logs of a scenario on a kind cluster, if all operations succeed in the end, then
-// nothing is stuck. In expand-node the last expansion fails.
+// Given the logs of a scenario on a kind cluster, if all operations finally succeed, then nothing
+// is stuck. In expand-node the last expansion fails.
 func TestNothingIsStuckInStoriesThatEndWell(t *testing.T) {
 	stories, err := filepath.Glob("testdata/stories/*")
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func callsIn(t *testing.T, from io.Reader) (all []madeCall) {
 // the busy machine of the recording.
 const slower = 50 * time.Millisecond
 
-// is reports whether the call of a log is the recorded one.
+// is reports whether the call of a log is the recorded call.
 func (c madeCall) is(recorded madeCall) bool {
 	more := c.Took - recorded.Took
 	c.Took, recorded.Took = 0, 0

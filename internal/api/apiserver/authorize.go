@@ -160,7 +160,7 @@ func (q *request) fieldSelectorOf(verb string) *authorizationv1.FieldSelectorAtt
 	return &authorizationv1.FieldSelectorAttributes{Requirements: requirementsOf(raw)}
 }
 
-// requirementsOf parses a field selector; it returns none for an invalid one.
+// requirementsOf parses a field selector; it returns none for an invalid selector.
 func requirementsOf(raw string) (all []metav1.FieldSelectorRequirement) {
 	selector, err := fields.ParseSelector(raw)
 	if err != nil {

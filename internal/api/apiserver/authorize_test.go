@@ -182,7 +182,7 @@ func TestReviewsAnswerByTheRoles(t *testing.T) {
 }
 
 // Missing rules are listed for the role that could contain them, as YAML that can be pasted below
-// its rules.
+// the role's rules.
 func TestMissingRulesAreListedByRole(t *testing.T) {
 	r := newRuled(t,
 		`ClusterRole runner: {apiGroups: [""], resources: [pods], verbs: [get]}`, "ClusterRoleBinding runner",

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// comparison compares answers to recorded ones. Placeholders in recordings match values that vary
-// between runs.
+// comparison compares answers to recorded answers. Placeholders in recordings match values that
+// vary between runs.
 type comparison struct {
 	bound       map[string]string // placeholder to value
 	started     time.Time

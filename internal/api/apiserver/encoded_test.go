@@ -54,7 +54,7 @@ func TestAnswersEqualTheEncodingOfTheLibrary(t *testing.T) {
 	}
 }
 
-// An answer has the current object, not the one that was encoded first.
+// An answer has the current object, not the object that was encoded first.
 func TestTextsFollowTheirObjects(t *testing.T) {
 	s := kind.NewStore(store.Options{})
 	server := apiserver.New(s, apiserver.Options{})

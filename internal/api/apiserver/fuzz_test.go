@@ -21,8 +21,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// knownServer returns a server with an object of each sort: with a Go type, one that is converted,
-// a custom resource.
+// knownServer returns a server with an object of each sort: an object with a Go type, a converted
+// object, and a custom resource.
 func knownServer(t testing.TB) *apiserver.Server {
 	s := apiserver.New(kind.NewStore(store.Options{Guard: true}), apiserver.Options{})
 	for _, make := range []struct{ path, body string }{

@@ -26,7 +26,7 @@ type servedKind struct {
 	subresources []kind.Subresource
 	// answersDeleted means that a deletion returns the object's last state, not a Status.
 	answersDeleted bool
-	// form is set if the kind is a converted form of the stored one.
+	// form is set if the kind is a converted form of the stored kind.
 	form *kind.Form
 	// hasStatus means that writes of the object do not change its status.
 	hasStatus bool
@@ -89,8 +89,8 @@ var builtIn = sync.OnceValue(func() []*servedKind {
 	return kinds
 })
 
-// catalogOf returns the kinds of a store: the built-in ones, the ones of csi.storage.k8s.io only if
-// old is set, and the ones of definitions. It reuses the kinds of an unchanged definition from the
+// catalogOf returns the kinds of a store: the built-in kinds, the kinds of csi.storage.k8s.io if
+// old is set, and the kinds of definitions. It reuses the kinds of an unchanged definition from the
 // previous catalog.
 func catalogOf(s *store.Store, old bool, before *catalog) *catalog {
 	c := &catalog{kinds: slices.Clone(builtIn())}

@@ -34,7 +34,7 @@ func newStampedReader(log io.Reader, start int64, stamps io.Reader) *stampedRead
 	return r
 }
 
-// peek reads the next stamp if there is one.
+// peek reads the next stamp, if there is a complete one.
 func (r *stampedReader) peek() {
 	if r.next.known {
 		return

@@ -87,7 +87,7 @@ func notAcceptable(message string) error {
 	}}
 }
 
-// formOf returns the form of a clause: an available one, or any.
+// formOf returns the form of a clause: an available form, or any form.
 func formOf(clause goautoneg.Accept, offered []string, objects bool) (mediaTypeOptions, bool) {
 	for _, mediaType := range offered {
 		kind, subtype, _ := strings.Cut(mediaType, "/")

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Given a system priority class and one of a user, when both are deleted by name, then the server
-// rejects the deletion of the system class. A deletion of the collection removes it, because
-// DeleteCollection does not call the REST's own Delete.
+// Given a system priority class and a user's priority class, when both are deleted by name, then
+// the server rejects the deletion of the system class. A deletion of the collection removes it,
+// because DeleteCollection does not call the REST's own Delete.
 // [pkg/registry/scheduling/priorityclass/storage: REST.Delete]
 func TestSystemPriorityClassesAreNotDeleted(t *testing.T) {
 	const classes = "/apis/scheduling.k8s.io/v1/priorityclasses"

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// longestWatch is the timeout of a watch without one.
+	// longestWatch is the timeout of a watch for which the client names none.
 	longestWatch = 30 * time.Minute
 	// bookmarkEvery is the interval of bookmarks in a quiet watch.
 	bookmarkEvery = time.Minute

@@ -62,7 +62,7 @@ func age(since metav1.Time, now time.Time) string {
 	return duration.HumanDuration(now.Sub(since.Time))
 }
 
-// few returns the first three items of a list, and the number of the remaining ones.
+// few returns the first three items of a list, and the number of the remaining items.
 func few(all []string) string {
 	const shown = 3
 	if len(all) <= shown {

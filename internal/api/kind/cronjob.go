@@ -52,7 +52,7 @@ func cronJobName(name string) field.ErrorList {
 	return field.ErrorList{field.Invalid(metadataPath.Child("name"), name, "must be no more than 52 characters")}
 }
 
-// checkCronJob checks a spec; old is the replaced one, nil for a new object.
+// checkCronJob checks a spec; old is the replaced spec, nil for a new object.
 func checkCronJob(spec, old *batchv1.CronJobSpec) field.ErrorList {
 	at := field.NewPath("spec")
 	errs := checkSchedule(spec, old, at)

@@ -19,7 +19,7 @@ var newEvents = Form{
 	Check:        fromBoth(checkNewEvent),
 }
 
-// coreLabel returns the field label of the core group for one of events.k8s.io, "" if there is
+// coreLabel returns the core group's field label for a field label of events.k8s.io; "" if there is
 // none.
 func coreLabel(label string) string {
 	if about, ok := strings.CutPrefix(label, "regarding."); ok {

@@ -18,8 +18,8 @@ type Form struct {
 	New func() store.Object
 	// Present converts a stored object to the form, Accept converts it back.
 	Present, Accept func(store.Object) store.Object
-	// Label returns the field label of the kind for one of the form, "" if there is none. Default:
-	// the same.
+	// Label returns the kind's field label for a field label of the form; "" if there is none.
+	// Default: the same.
 	Label func(label string) string
 	// Check returns the field errors of the stored object with the form's messages. Default: the
 	// kind's own.

@@ -273,9 +273,9 @@ func checkClaimUpdate(now, was *corev1.PersistentVolumeClaim) field.ErrorList {
 	return append(errs, checkAttributesRemoval(now, was)...)
 }
 
-// classChange permits a claim without a class to get one. It permits a claim with the class in an
-// annotation to set the field. It removes the permitted changes from spec, so that a comparison of
-// the specs ignores them.
+// classChange permits a claim without a class to get a class. It permits a claim with the class in
+// an annotation to set the field. It removes the permitted changes from spec, so that a comparison
+// of the specs ignores them.
 func classChange(now, was *corev1.PersistentVolumeClaim, spec, before *corev1.PersistentVolumeClaimSpec) field.ErrorList {
 	old, annotated := was.Annotations[corev1.BetaStorageClassAnnotation]
 	class, kept := now.Annotations[corev1.BetaStorageClassAnnotation]

@@ -17,7 +17,8 @@ type Binding struct {
 	Node string
 	// UID makes the binding a Conflict if the pod has another uid. Default: any.
 	UID types.UID
-	// ResourceVersion makes the binding a Conflict if the pod has another one. Default: any.
+	// ResourceVersion makes the binding a Conflict if the pod has another resource version.
+	// Default: any.
 	ResourceVersion string
 	// Annotations and Labels are added to those of the pod.
 	Annotations, Labels map[string]string

@@ -13,7 +13,7 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// Pod p requests half a cpu and may use one.
+// Pod p requests half a cpu and may use a whole cpu.
 func TestQuotasOfPods(t *testing.T) {
 	asks := func(p *corev1.Pod) {
 		p.Spec.Containers[0].Resources = corev1.ResourceRequirements{

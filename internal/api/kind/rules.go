@@ -9,8 +9,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// rules are the API server's rules for objects of type T besides the common ones. Nil functions do
-// nothing. Most fields have the meaning of those in store.Strategy.
+// rules are the API server's rules for objects of type T, in addition to the common rules. Nil
+// functions do nothing. Most fields have the meaning of those in store.Strategy.
 type rules[T store.Object] struct {
 	name             func(name string, prefix bool) []string
 	nameOf           func(obj T) func(name string, prefix bool) []string

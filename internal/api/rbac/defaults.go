@@ -43,7 +43,7 @@ func DefaultRules(role string) ([]rbacv1.PolicyRule, error) {
 }
 
 // Reconcile creates the default roles and bindings. It adds missing rules and subjects to existing
-// ones, and keeps additional ones.
+// roles and bindings, and keeps additional rules and subjects.
 func Reconcile(client kubernetes.Interface) error {
 	all, err := readDefaults()
 	if err != nil {

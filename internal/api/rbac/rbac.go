@@ -27,7 +27,7 @@ func New(s *store.Store, refused func(Lack)) *Authorizer {
 	return &Authorizer{store: s, refused: refused}
 }
 
-// Superusers have all rights, whatever the roles.
+// Superusers have all rights, regardless of the roles.
 const Superusers = "system:masters"
 
 // Authorize reports whether a user has a permission, and through which binding.

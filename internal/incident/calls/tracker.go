@@ -109,7 +109,7 @@ func (c *Call) fill(text string) {
 	}
 }
 
-// request adds the line with the request to the oldest matching call that lacks one.
+// request adds the line with the request to the oldest matching call without a request.
 func (t *Tracker) request(r *lines.Record, f messages.Fact) {
 	for _, c := range t.candidates(f) {
 		if c.Request != nil {
@@ -264,7 +264,7 @@ func (c *Call) close(r *lines.Record) {
 	}
 }
 
-// fail adds the error to a call: to the one that was just answered, or to an open one.
+// fail adds the error to a call: to the call that was just answered, or to an open call.
 func (t *Tracker) fail(r *lines.Record, f messages.Fact) []*Call {
 	message, code := f.Fields["error"], f.Fields["code"]
 	if len(t.closing) > 0 && f.Fields["id"] == "" {

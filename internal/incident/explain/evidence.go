@@ -58,7 +58,7 @@ func lostDriver(s *Story, f *Finding) bool {
 	})
 }
 
-// hasStagingByHandle reports whether all nodes stage at the path of v1.24.
+// hasStagingByHandle reports whether all nodes use the staging path of v1.24.
 func hasStagingByHandle(s *Story, _ *Finding) bool {
 	oldest := version.Version(0)
 	for key, object := range s.objects { // in any order: the oldest one counts

@@ -33,7 +33,7 @@ func (o *Operation) place() string {
 	return o.Node
 }
 
-// dropUnplaced merges operations without a node into the only operation with one. It drops an
+// dropUnplaced merges operations without a node into the only operation with a node. It drops an
 // operation if a later attempt succeeded on each of its nodes.
 func (s *Story) dropUnplaced() {
 	var kept []*Operation

@@ -12,7 +12,8 @@ type Story struct {
 	// the last event, relative to it.
 	Began time.Time
 	Ended time.Duration
-	// Sources counts the lines of each program, and OnNode those of each program on each node.
+	// Sources counts the lines of each program, and OnNode counts them for each program on each
+	// node.
 	Sources map[string]int
 	OnNode  map[[2]string]int
 
@@ -74,7 +75,8 @@ type Operation struct {
 	Pod    string
 	// By is the component that carries the operation out.
 	By string
-	// Began is the start of the first attempt in the last series, and Last the end of the last one.
+	// Began is the start of the first attempt in the last series, and Last the end of the last
+	// attempt.
 	Began, Last time.Duration
 	// Failures counts the failed attempts since the last success. counts has their number in the
 	// reports of each program.

@@ -88,7 +88,7 @@ var unpackers = map[content]func(io.Reader) (io.Reader, error){
 // packedNames end the names of packed files.
 var packedNames = []string{".gz", ".bz2", ".xz", ".zst"}
 
-// unpackedName returns the name of the file in a packed one.
+// unpackedName returns the name of the file in a packed file.
 func unpackedName(name string) string {
 	for _, end := range packedNames {
 		name = strings.TrimSuffix(name, end)

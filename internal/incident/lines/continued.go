@@ -79,7 +79,7 @@ func (r *Record) add(line string) {
 }
 
 // The prefixes of the lines that tracing's pretty format prints below a message: the spans around
-// it, from the inner to the outer ones, and the thread.
+// it, from the inner to the outer span, and the thread.
 const (
 	inSpan   = "    in "
 	onThread = "    on "

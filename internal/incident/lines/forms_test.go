@@ -102,7 +102,7 @@ func pairOf(r *lines.Record) string {
 	return ""
 }
 
-// Given a line in pieces, as containerd writes long ones, then it is one record.
+// Given a line in pieces, as containerd writes long lines, then the pieces become one record.
 func TestPiecesAreJoined(t *testing.T) {
 	found, _ := read(t, "2026-11-28T12:47:26.2Z stdout P one \n2026-11-28T12:47:26.3Z stdout P two \n2026-11-28T12:47:26.4Z stdout F three\n", nil)
 	require.Len(t, found, 1)
@@ -122,8 +122,8 @@ func TestYearlessLinesCrossNewYear(t *testing.T) {
 	assert.Equal(t, "2027-01-01T00:00:01Z", to.records[1].At.Format(time.RFC3339))
 }
 
-// Given a zone for times without one, then they are converted, even across a change of daylight
-// saving time.
+// Given a zone for times without a zone, then these times are converted, even across a change of
+// daylight saving time.
 func TestZoneOfTimesWithoutOne(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)

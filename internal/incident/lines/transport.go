@@ -78,7 +78,7 @@ func (r *reader) dated(text string, to *Record) bool {
 	return true
 }
 
-// piece is a line in a container's file: complete, or the first part of one.
+// piece is a line in a container's file: a complete line, or the first part of a line.
 type piece struct {
 	text  string
 	whole bool

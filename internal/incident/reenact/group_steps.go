@@ -63,8 +63,8 @@ func (c *cast) selected(g *group) []*volume {
 	})
 }
 
-// label adds the selected labels to the claims of a group. It returns false if one of them has
-// another value for a label.
+// label adds the selected labels to the claims of a group. It returns false if one of these claims
+// has another value for a label.
 func (g *group) label() bool {
 	for _, v := range g.sources {
 		for key, value := range g.selector { // in any order: one is enough
@@ -121,7 +121,7 @@ func (g *group) manifest() map[string]any {
 	return g.object(groupAPI, "VolumeGroupSnapshot", map[string]any{"volumeGroupSnapshotClassName": g.className(), "source": map[string]any{"selector": selector}})
 }
 
-// groupSteps makes and deletes groups at their times. Old ones are created before the story.
+// groupSteps makes and deletes groups at their times. Old groups are created before the story.
 func (s *Story) groupSteps() (all []step) {
 	for _, g := range s.cast.playedGroups() {
 		all = append(all, g.steps("volumegroupsnapshot", g.manifest())...)

@@ -81,7 +81,8 @@ func (n *snapshot) manifest() map[string]any {
 	return n.object(snapshotAPI, "VolumeSnapshot", map[string]any{"volumeSnapshotClassName": n.className(), "source": map[string]any{"persistentVolumeClaimName": claim}})
 }
 
-// snapshotSteps makes and deletes snapshots at their times. Old ones are created before the story.
+// snapshotSteps makes and deletes snapshots at their times. Old snapshots are created before the
+// story.
 func (s *Story) snapshotSteps() (all []step) {
 	for _, n := range s.cast.played() {
 		all = append(all, n.steps("volumesnapshot", n.manifest())...)

@@ -40,7 +40,8 @@ func uidOf(name string) string {
 	return byUID + name
 }
 
-// copies records the volume of a snapshot by its id or its claim, one of which may be empty.
+// copies records the volume of a snapshot by the volume's id or its claim. One of the two may be
+// empty.
 func (c *cast) copies(n *snapshot, id, claim string) {
 	n.sourceID, n.sourceOf = cmp.Or(id, n.sourceID), cmp.Or(claim, n.sourceOf)
 	n.source = c.volume(n.sourceID, "", n.sourceOf, n.driver)

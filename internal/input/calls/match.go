@@ -26,7 +26,7 @@ func Relevant(all []*trace.Event, patterns []Pattern) []*trace.Event {
 	return kept
 }
 
-// Gap is the first difference between the calls of a run and the wanted ones.
+// Gap is the first difference between the calls of a run and the wanted calls.
 type Gap struct {
 	Pattern int // the pattern that was not found; the number of patterns if a call is superfluous
 	After   int // the number of calls that match before the gap
@@ -111,7 +111,7 @@ func (m *matcher) reach(g Gap) {
 	}
 }
 
-// maySkip reports whether the next call may be between the wanted ones. Other calls must be
+// maySkip reports whether the next call may be between the wanted calls. Other calls must be
 // permitted there, and it must not match a counted element before or after it.
 func (m *matcher) maySkip(s state, fits bool) bool {
 	now := m.elements[s.element]

@@ -13,8 +13,8 @@ import (
 )
 
 // Names translates the ids of volumes, nodes and pods in calls to names. The names are the same in
-// every run of a scenario, whatever ids a driver chooses. Learn adds the trace's events, in their
-// order.
+// every run of a scenario, regardless of the ids that a driver chooses. Learn adds the trace's
+// events, in their order.
 type Names struct {
 	byID      map[string]*volume // by volume id
 	byPV      map[string]*volume // by the PersistentVolume's name, which CreateVolume requests

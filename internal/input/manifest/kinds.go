@@ -38,8 +38,8 @@ var kubectl = &strict.Dialect{
 	},
 }
 
-// known are the kinds with Go types: the built-in ones and those of snapshots. The built-in ones
-// are in the scheme that client-go fills when the program starts.
+// known are the kinds with Go types: the built-in kinds and the kinds of snapshots. The built-in
+// kinds are in the scheme that client-go fills when the program starts.
 var known = sync.OnceValue(func() schemes {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, snapshotv1.AddToScheme, groupv1.AddToScheme} {

@@ -42,8 +42,8 @@ func (n *Node) Value(name string) *Node {
 	return nil
 }
 
-// entries omits the keys in taken. A map's own keys take precedence over merged ones, and earlier
-// merges over later ones.
+// entries omits the keys in taken. A map's own keys take precedence over merged keys, and earlier
+// merges over later merges.
 func (n *Node) entries(taken map[string]bool) []Entry {
 	var entries []Entry
 	firstLine := map[string]int{}

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// SchemaProvider is a type that describes itself; every Unmarshaler must be one. In its result, a
-// reflect.Type is a placeholder for the schema of that type, also as the value of a "$ref".
+// SchemaProvider is a type that describes itself; every Unmarshaler must also be a SchemaProvider.
+// In its result, a reflect.Type is a placeholder for the schema of that type, also as the value of
+// a "$ref".
 type SchemaProvider interface {
 	JSONSchema() map[string]any
 }

@@ -58,7 +58,7 @@ func edits(a, b string) int {
 // maxListed is the number of names up to which a message lists all of them.
 const maxListed = 16
 
-// OneOf describes a value that is one of names, for types with a fixed list.
+// OneOf describes a value from a fixed list of names.
 func OneOf(names []string, where string) string { return oneOf(names, "value", where) }
 
 // oneOf lists the allowed names, or counts them if the list would be too long for a message.

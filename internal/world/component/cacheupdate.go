@@ -2,8 +2,8 @@ package component
 
 import "github.com/csisim/csisim/internal/world/trace"
 
-// recordCacheUpdate records a late update of the cache. It records those of its n pending changes
-// that are older than other events.
+// recordCacheUpdate records a late update of the cache. It records those of the cache's n pending
+// changes that are older than other events.
 func (c *Component) recordCacheUpdate(n int, update trace.CacheUpdate) {
 	if c.numbers == nil {
 		return

@@ -43,7 +43,7 @@ type Write struct {
 	Key       store.Key
 }
 
-// String identifies the write among those of a run, without counting repetitions.
+// String identifies the write among the run's writes, without counting repetitions.
 func (w Write) String() string {
 	return w.Verb + " of " + w.Kind.Resource + " " + w.Key.String() + " by " + w.Component.Group.Name
 }

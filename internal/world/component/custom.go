@@ -8,7 +8,7 @@ import (
 )
 
 // The functions below are the API client for kinds that are known only at run time, such as custom
-// ones.
+// kinds.
 
 // CreateObject is Create.
 func CreateObject(p *kernel.Process, c *Component, res *store.Resource, obj store.Object) (store.Object, error) {

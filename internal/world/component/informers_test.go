@@ -15,8 +15,8 @@ import (
 	"github.com/csisim/csisim/internal/world/store"
 )
 
-// The other sources are opened with the first object of the first one, and then deliver their
-// existing objects.
+// The first object of the first source opens the other sources, which then deliver their existing
+// objects.
 func TestInformersWaitForTheFirstObject(t *testing.T) {
 	w := newWorld(t, nil)
 	c := w.Start("controller", "")

@@ -49,7 +49,7 @@ func TestRequestsOfASidecarAreLimited(t *testing.T) {
 	}
 }
 
-// C-LIB-7: events count, but are sent sequentially. A request waits for one of them, not for all.
+// C-LIB-7: events count, but are sent sequentially. A request waits for one event, not for all.
 func TestEventsAreSentOneAfterTheOther(t *testing.T) {
 	const second = time.Second
 	for name, tt := range map[string]struct {

@@ -24,7 +24,7 @@ import (
 // World is the common state of one cluster's components. A kernel can run several.
 type World struct {
 	// Cluster distinguishes the cluster from other clusters of the run; empty if it is the only
-	// one.
+	// cluster.
 	Cluster string
 	Kernel  *kernel.Kernel
 	Store   *store.Store

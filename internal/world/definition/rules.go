@@ -13,7 +13,7 @@ import (
 
 // Rule is a prepared rule of x-kubernetes-validations.
 type Rule interface {
-	// ComparesOld reports whether the rule is about a change, so that it contains oldSelf.
+	// ComparesOld reports whether the rule contains oldSelf, because it is about a change.
 	ComparesOld() bool
 	// Holds evaluates the rule for a value. old is the replaced value, nil if there is none.
 	Holds(self, old any) (bool, error)

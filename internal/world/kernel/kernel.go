@@ -23,7 +23,7 @@ type Options struct {
 	// MaxStepsPerInstant bounds how often processes may be resumed at one instant of virtual time.
 	// Beyond this number, the run fails as a livelock. Default: 5,000,000.
 	MaxStepsPerInstant int
-	// OnChoice is called for every decision that is not the calm one.
+	// OnChoice is called for every decision that differs from the calm one.
 	OnChoice func(Choice, int)
 	// OnOverdue is called when the patience of a call is used up. The called program may have been
 	// stopped on purpose.

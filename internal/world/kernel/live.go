@@ -18,8 +18,8 @@ func (k *Kernel) Real(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * max(1, k.speed))
 }
 
-// runPaced is Run at the pace of another clock, until stop is closed, too. Calls do not wait for
-// each other.
+// runPaced is Run at the pace of another clock. It also ends when stop is closed. Calls do not wait
+// for each other.
 func (k *Kernel) runPaced(u Until, clock pacer, stop <-chan struct{}) Reason {
 	for {
 		k.flights.drainPosts()
@@ -46,7 +46,7 @@ func (k *Kernel) runPaced(u Until, clock pacer, stop <-chan struct{}) Reason {
 	}
 }
 
-// paced moves the clock to the next due event, or blocks until there may be one.
+// paced moves the clock to the next due event, or blocks until there may be a due event.
 func (k *Kernel) paced(u Until, clock pacer, stop <-chan struct{}) (Reason, bool) {
 	at, reach := k.nextDue(u), clock.reach()
 	switch {

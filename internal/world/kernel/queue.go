@@ -32,7 +32,7 @@ func (q *queue) push(p *Process) {
 	q.n++
 }
 
-// empty returns a block without processes: the last emptied one, or a new one.
+// empty returns a block without processes: the last emptied block, or a new one.
 func (q *queue) empty() *block {
 	b := q.spare
 	q.spare = nil

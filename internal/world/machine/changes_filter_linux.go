@@ -9,7 +9,7 @@ var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": 
 // write to sockets with it. A write counts with the open call of its file.
 type change struct {
 	number uint32
-	name   string // the name without variants: one of SystemCalls
+	name   string // the name without variants, as in SystemCalls
 	of     spot   // the file that it changes
 	from   spot   // the source of a mount, a rename or a link
 	// The call changes something only if one of these bits is set in this argument. If no bits are

@@ -35,7 +35,7 @@ func (n *notification) servesFUSE() bool {
 	return false
 }
 
-// hasThread reports whether a thread is one of the program itself.
+// hasThread reports whether a thread belongs to the program itself.
 func (p *Process) hasThread(thread uint32) bool {
 	return unix.Access(fmt.Sprintf("/proc/%d/task/%d", p.pid, thread), unix.F_OK) == nil
 }

@@ -205,7 +205,7 @@ func (d *Disk) carry(keeps []string) (trees []carried, err error) {
 	return trees, err
 }
 
-// carriedPoints returns the mount points of the machine, except for those of the layers that
+// carriedPoints returns the mount points of the machine, except for the mount points of layers that
 // protect the host.
 func (r *ownRoot) carriedPoints(table []*mountinfo.Info) (points []string) {
 	own := map[string]bool{"/": true} // mounted twice: as the directory and as its layer

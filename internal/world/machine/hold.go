@@ -14,8 +14,8 @@ type Hold struct {
 
 // HoldAfter stops the program after it and its children have made a number of further changes to
 // files. Creating, truncating, filling, renaming and removing a file are changes, as are mounting
-// and unmounting. It returns nil if such changes cannot be observed. A new hold replaces the last
-// one.
+// and unmounting. It returns nil if such changes cannot be observed. A new hold replaces the
+// previous hold.
 func (p *Process) HoldAfter(changes int) *Hold {
 	if p.changes == nil {
 		return nil

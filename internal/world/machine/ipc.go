@@ -6,14 +6,14 @@ import (
 )
 
 // IPC is a namespace of System V IPC and POSIX message queues, such as that of a pod. A machine in
-// a namespace has a separate one.
+// a namespace has a separate IPC namespace.
 type IPC struct {
 	namespace *os.File
 	closed    sync.Once
 }
 
 // NewIPC makes a namespace. It exists until Close, or csisim's end, and the end of the last program
-// in it. It fails with ErrNoPermission if csisim may not create one.
+// in it. It fails with ErrNoPermission if csisim may not create a namespace.
 func NewIPC() (*IPC, error) {
 	i := &IPC{}
 	made, err := startThread(func() (err error) {

@@ -30,7 +30,7 @@ type Machine interface {
 	// ENOTEMPTY, a mount point EBUSY.
 	Remove(path string) error
 	// RemoveAll removes path and everything below it, but never enters a mount. It keeps every
-	// mount point, and returns EBUSY if there was one. A missing path is no error.
+	// mount point, and returns EBUSY if it found a mount point. A missing path is no error.
 	RemoveAll(path string) error
 	// ReadDir lists a directory, sorted by name.
 	ReadDir(path string) ([]fs.DirEntry, error)
@@ -50,8 +50,8 @@ type Machine interface {
 	Readlink(path string) (string, error)
 	EvalSymlinks(path string) (string, error)
 
-	// Mounts lists the mounts in the node's own tree, sorted by target. If two mounts have one
-	// target, the covering one is last.
+	// Mounts lists the mounts in the node's own tree, sorted by target. If two mounts have the same
+	// target, the covering mount is last.
 	Mounts() ([]Mount, error)
 	// Missing lists the mounts that running programs found at their start and have unmounted only
 	// for themselves. Each program has its own mount table, except below the kubelet's directory.

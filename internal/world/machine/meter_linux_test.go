@@ -11,7 +11,8 @@ import (
 )
 
 // Given a program that waits, one that computes, and one with a child that computes, when their
-// patience is measured, then the waiting program uses all of it and the others use a part.
+// patience is measured, then the waiting program uses all of its patience, and the others use a
+// part.
 func TestPatienceRunsSlowerWhileAProgramOrItsChildComputes(t *testing.T) {
 	m := newNamespace(t)
 	defer func() { require.NoError(t, m.Close()) }()

@@ -101,8 +101,8 @@ func (d *Disk) enter() error {
 // process 1 leaves the machine.
 func (d *Disk) SharesProcesses() error { return d.own.layers.apart }
 
-// Memory returns the numbers of the file systems in memory of a machine in a namespace, including
-// those of its containers.
+// Memory returns the numbers of a machine's file systems in memory, including those of its
+// containers. The machine must be in a namespace.
 func (d *Disk) Memory() (numbers []uint64) {
 	if d.own == nil {
 		return nil

@@ -33,7 +33,7 @@ type Process struct {
 	done    chan struct{}
 	console *console       // nil if it writes to files itself
 	guest   bool           // its thread and its mounts belong to another program
-	onNode  bool           // its mounts are those of the machine
+	onNode  bool           // it uses the mounts of the machine
 	onEnd   func(*Process) // called after its end; may be nil
 	as      *identity      // its user if it has its own root; otherwise nil
 	changes *changes       // its changes to files; nil if they are not observed
@@ -164,7 +164,7 @@ func (d *Disk) addContainer(r *ownRoot) {
 	d.containers = append(d.containers, r)
 }
 
-// join starts the program on the thread of another one.
+// join starts the program on the thread of another program.
 func (p *Process) join(host *Process, cmd *exec.Cmd) error {
 	p.parent, p.guest, p.as = host.parent, true, host.as
 	host.group.limit(cmd)
@@ -206,7 +206,7 @@ func (p *Process) begin(cmd *exec.Cmd, c Command, on *ownRoot) (err error) {
 	return nil
 }
 
-// fork starts the program from the calling thread, beside another one.
+// fork starts the program from the calling thread, beside another program.
 func (p *Process) fork(cmd *exec.Cmd) error {
 	if p.as != nil {
 		if err := p.as.apply(cmd); err != nil {

@@ -210,7 +210,7 @@ func (r *ownRoot) pivot() error {
 	switch {
 	case err == nil: // the old root is now on top of the new one
 		err = unix.Unmount(".", unix.MNT_DETACH)
-	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's initial one, which stays
+	case errors.Is(err, unix.EINVAL): // csisim's own root is the kernel's initial root, which stays
 		err = r.coverNamespace()
 	}
 	if err != nil {
@@ -310,9 +310,9 @@ func (r *ownRoot) outside() string {
 	return fmt.Sprintf("/proc/%d/task/%d/root", os.Getpid(), r.thread)
 }
 
-// lstat describes a node path from any thread, whatever that thread's root. It fails for files that
-// only the machine's own thread can find, such as those behind a link of /proc. Meanwhile it keeps
-// the described file busy.
+// lstat describes a node path from any thread, regardless of the thread's root. It fails for files
+// that only the machine's own thread can find, such as those behind a link of /proc. Meanwhile it
+// keeps the described file busy.
 func (r *ownRoot) lstat(p string) (info fs.FileInfo, err error) {
 	top, err := r.layers.top.SyscallConn() // it may be closed meanwhile
 	if err != nil {

@@ -55,7 +55,7 @@ func (l *lineLog) write(stream int, text []byte) {
 	l.begun[stream] = bytes.Clone(text)
 }
 
-// line writes the time first, so that each line in the log has one.
+// line writes the time first, so that each line in the log has a time.
 func (l *lineLog) line(text []byte) {
 	_, _ = fmt.Fprintf(l.stamps, "%d %s\n", l.offset, l.now().UTC().Format(time.RFC3339Nano))
 	n, _ := l.log.Write(text)

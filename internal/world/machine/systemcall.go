@@ -38,7 +38,7 @@ func SystemCalls() []string {
 
 // Point selects one or several system calls of a program.
 type Point struct {
-	// Name is the name of the call. Empty selects no call at all.
+	// Name is the name of the call. An empty name selects no call.
 	Name string
 	// Path selects calls by path: by its last elements, or by the whole path if it starts with /. *
 	// matches any letters within an element. Default: any path.

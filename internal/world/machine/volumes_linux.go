@@ -163,7 +163,7 @@ func (m *volumeMounts) show(v Volume, tree *os.File) error {
 }
 
 // openBelow opens a path below a directory. It resolves symlinks as if the directory were the root,
-// whatever the calling thread's root is. The result can only be described or mounted elsewhere.
+// regardless of the calling thread's root. The result can only be described or mounted elsewhere.
 func openBelow(dir *os.File, name string) (*os.File, error) {
 	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT}
 	fd, err := unix.Openat2(int(dir.Fd()), name, &how)

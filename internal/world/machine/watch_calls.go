@@ -49,7 +49,7 @@ func (p *Process) NewCallWatch(i Interference) *CallWatch {
 	return w
 }
 
-// Begin starts the watch. A new watch replaces the last one.
+// Begin starts the watch. A new watch replaces the previous watch.
 func (w *CallWatch) Begin() { w.of.changes.watchBy(w) }
 
 // Seen returns the calls so far, in order, including the one at which the program is stopped.

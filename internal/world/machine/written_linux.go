@@ -44,7 +44,7 @@ func (d *Disk) Written() ([]string, error) {
 }
 
 // isKept reports whether a change is in a directory that containers keep on the node, or created a
-// parent of one.
+// parent of such a directory.
 func isKept(change string, kept []string) bool {
 	verb, name, _ := strings.Cut(change, " ")
 	name = strings.TrimSuffix(name, "/")
@@ -125,7 +125,7 @@ func (l *layers) changed(name string, e fs.DirEntry) (change string, below bool)
 	return "changed " + marked(name, e), false
 }
 
-// isWhiteout reports whether an entry of an upper directory marks a removed one.
+// isWhiteout reports whether an entry of an upper directory marks a removed entry.
 func isWhiteout(e fs.DirEntry) bool {
 	if e.Type()&fs.ModeCharDevice == 0 {
 		return false

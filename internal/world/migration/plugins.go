@@ -33,8 +33,8 @@ type Plugins map[string]Stage
 // annotation lists, on a CSINode, the plugins that are migrated there.
 const annotation = corev1.MigratedPluginsAnnotationKey
 
-// history has two releases for a plugin: the first one that migrates it by default, and the first
-// one without the in-tree plugin. They follow from the gates CSIMigration… and
+// history has two releases for a plugin: the first release that migrates it by default, and the
+// first release without the in-tree plugin. They follow from the gates CSIMigration… and
 // InTreePlugin…Unregister of each release.
 type history struct{ enabled, complete version.Version }
 

@@ -173,8 +173,8 @@ func exitCode(state *os.ProcessState) int {
 	return state.ExitCode()
 }
 
-// settle separates the mounts from those of the host and mounts the processes of the new namespace,
-// if it has one.
+// settle separates the mounts from the host's mounts. If there is a new process namespace, it
+// mounts the processes of that namespace.
 func settle() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err

@@ -36,7 +36,7 @@ func tryNamespace() error {
 }
 
 // onLastThread runs f on an OS thread that ends with the calling goroutine. The main thread never
-// ends, so it is held until another one is found.
+// ends, so it is held until another thread is found.
 func onLastThread(f func()) {
 	runtime.LockOSThread()
 	if os.Getpid() != unix.Gettid() {

@@ -69,7 +69,8 @@ func plainKey(name string) bool {
 }
 
 // plain reports whether a name consists of lower case letters and digits with single separators
-// between them. The separators are dots or dashes; dots are permitted only if the separator is one.
+// between them. The separators are dots or dashes; dots are permitted only if the separator is a
+// dot.
 func plain(name string, limit int, separator byte) bool {
 	if name == "" || len(name) > limit {
 		return false

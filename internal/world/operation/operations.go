@@ -57,7 +57,7 @@ func New(k *kernel.Kernel, spawn func(string, func(*kernel.Process)) *kernel.Pro
 }
 
 // Run starts an operation. It returns ErrPending if an operation with a matching key is running,
-// and ErrBackoff if the same one has failed and its backoff is not over. C-GEN-5
+// and ErrBackoff if the same operation has failed and its backoff is not over. C-GEN-5
 func (o *Pending) Run(key Key, name string, body func(*kernel.Process) error) error {
 	e := o.find(key)
 	switch {

@@ -20,7 +20,7 @@ func (v *View) Relist() {
 
 // differences returns the differences between the state before some commits and a list at a
 // revision. Like client-go's informers, it returns existing objects in the order of their keys,
-// then deleted ones.
+// then deleted objects.
 func differences(missed []*moment, revision uint64) []*commit {
 	type object struct {
 		resource *Resource

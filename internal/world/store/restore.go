@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Restore puts an object of an earlier store into this one, as it was: with its uid and its
+// Restore puts an object of an earlier store into this store unchanged: with its uid and its
 // resource version. No rules apply. It takes ownership of obj. It must be called before the first
 // component reads the store.
 func (s *Store) Restore(res *Resource, obj Object) error {
@@ -21,7 +21,7 @@ func (s *Store) Restore(res *Resource, obj Object) error {
 	return nil
 }
 
-// Continue makes the next write get a revision above this one.
+// Continue makes the next write get a revision above the given one.
 func (s *Store) Continue(revision uint64) {
 	if revision > s.head.revision {
 		s.head.revision, s.head.shown = revision, nil

@@ -22,7 +22,7 @@ type size struct {
 	amount resource.Quantity
 }
 
-// Text replaces a map by an equal one of another object.
+// Text replaces a map by an equal map of another object.
 func (s *Shared) Text(m *map[string]string) {
 	if len(*m) == 0 {
 		return

@@ -215,7 +215,7 @@ func (s *Store) prepareStatus(res *Resource, obj, old Object) {
 }
 
 // sameRest reports whether an update leaves everything except spec and metadata unchanged. With a
-// status subresource, the part that is not written is already the old one.
+// status subresource, the part that is not written already equals the old part.
 func (r *Resource) sameRest(obj, old Object, what Part) bool {
 	switch {
 	case what == MetadataPart:

@@ -48,7 +48,7 @@ func ModifyStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 }
 
 // SetStatus is ModifyStatus for a change that only sets fields. It must not modify lists, maps or
-// pointed-to values, or those of the metadata.
+// pointed-to values, neither of the object nor of its metadata.
 func SetStatus[T Object](s *Store, key Key, change func(T)) (T, error) {
 	return as[T](s.setStatus(resourceFor[T](), key, func(obj Object) { change(obj.(T)) }))
 }

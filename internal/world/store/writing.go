@@ -27,8 +27,8 @@ func Finish(finish func(obj, old Object) error) WriteOption {
 	return func(w *writing) { w.finish = finish }
 }
 
-// Checked validates the object by the caller's check instead of its kind's. old is the replaced
-// object; nil for a new one.
+// Checked validates the object by the caller's check instead of the check of its kind. old is the
+// replaced object; nil for a new one.
 func Checked(check func(obj, old Object) field.ErrorList) WriteOption {
 	return func(w *writing) { w.check = check }
 }

@@ -34,7 +34,7 @@ const (
 	Step Kind = "step"
 	// Registration is a call between a kubelet and a registrar.
 	Registration Kind = "reg"
-	// ChoiceMade is a decision of the strategy other than the calm one.
+	// ChoiceMade is a decision of the strategy that differs from the calm one.
 	ChoiceMade Kind = "choice"
 	// FaultFired is an injected fault that took effect, or a crash.
 	FaultFired Kind = "fault"

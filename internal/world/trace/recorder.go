@@ -217,8 +217,8 @@ func (r *Recorder) append(e *Event) {
 	}
 }
 
-// LimitCalls drops from now on the oldest calls, requests and Kubernetes events beyond a number,
-// because those of a long-lived cluster would fill the memory.
+// LimitCalls keeps, from now on, only the given number of calls, requests and Kubernetes events,
+// and drops older ones. Otherwise, a long-lived cluster would fill the memory with them.
 func (r *Recorder) LimitCalls(number int) {
 	r.keepCalls, r.calls = number, passing{}
 	for _, e := range r.events {

@@ -54,8 +54,8 @@ func (r *Recorder) AddState(e Entry) {
 	}
 }
 
-// states are the states in memory, up to a limit. States beyond it are not kept, because each has
-// only the changes since the previous one.
+// states are the states in memory, up to a limit. States beyond the limit are not kept, because
+// each state has only the changes since the previous state.
 type states struct {
 	most int
 	kept []*Event

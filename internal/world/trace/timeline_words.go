@@ -124,7 +124,7 @@ func podWords(c *change) {
 }
 
 // conditions describes each condition as "type status reason: message". Conditions of pods are
-// already folded, and those of other objects are a list.
+// already folded, and conditions of other objects are a list.
 func (c *change) conditions() {
 	changed := c.within("status", "conditions")
 	if changed == nil {

@@ -34,7 +34,7 @@ const (
 	OutOfService Change = "Out-of-service taint"
 	// NewestDefaultClass: if there are several default classes, the newest counts.
 	NewestDefaultClass Change = "Several default classes"
-	// LateDefaultClass: a claim without a class gets the default class as soon as there is one.
+	// LateDefaultClass: a claim without a class gets the default class as soon as that exists.
 	LateDefaultClass Change = "Claims without a class"
 	// NodeExpandSecret: NodeExpandVolume has secrets.
 	NodeExpandSecret Change = "Secrets of NodeExpandVolume"

@@ -12,7 +12,7 @@ type ContainerMounts struct {
 	Mounts   []corev1.VolumeMount
 }
 
-// MountsOf returns the mounts of a pod's containers: init, ordinary and ephemeral ones.
+// MountsOf returns the mounts of a pod's init, ordinary and ephemeral containers.
 func MountsOf(pod *corev1.Pod) (all []ContainerMounts) {
 	for _, c := range pod.Spec.InitContainers {
 		all = append(all, ContainerMounts{c.SecurityContext, c.VolumeMounts})
@@ -39,7 +39,7 @@ func SELinuxLabels(pod *corev1.Pod, volumeName string, labelOf func(*corev1.SELi
 	return slices.Compact(found)
 }
 
-// selinuxOptions returns the options of a container; if it has none, those of its pod.
+// selinuxOptions returns the options of a container, or of its pod if the container has none.
 func selinuxOptions(pod *corev1.Pod, security *corev1.SecurityContext) *corev1.SELinuxOptions {
 	switch {
 	case security != nil && security.SELinuxOptions != nil:

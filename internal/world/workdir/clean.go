@@ -114,8 +114,8 @@ func cleanRun(dir string, entry fs.DirEntry) (Leftover, error) {
 
 // cleanUnlocked removes a directory without a lock file. Its run died just after it created the
 // directory, unless it is about to create the file. In a process namespace it is impossible to see
-// whether the run is alive. The first process to create the lock gets the directory, and the run
-// uses another one.
+// whether the run is alive. The first process that creates the lock gets the directory. If Clean is
+// first, the run uses another directory.
 func cleanUnlocked(dir, pid string) (Leftover, error) {
 	if _, err := os.Stat(filepath.Join("/proc", pid)); err == nil {
 		return Leftover{}, nil

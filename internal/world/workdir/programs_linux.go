@@ -20,8 +20,8 @@ func killPrograms(dir string, o owner) ([]Program, error) {
 	return KillAll(func(pid int) bool { return isOf(dir, o, pid) })
 }
 
-// KillAll kills the matching processes, but never this one, until a search finds no more, because
-// they may fork meanwhile.
+// KillAll kills the matching processes, but never this process. It repeats the search until it
+// finds none, because the processes may fork meanwhile.
 func KillAll(belongs func(pid int) bool) ([]Program, error) {
 	var killed []Program
 	deadline := time.Now().Add(killPatience)

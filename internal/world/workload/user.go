@@ -7,8 +7,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// RunsAs returns the user and group of a pod's containers: those of the first container, otherwise
-// those of the pod, otherwise root. Without a pod it returns root, too.
+// RunsAs returns the user and group of a pod's containers: the first container's, otherwise the
+// pod's, otherwise root. Without a pod, it also returns root.
 func RunsAs(pod *corev1.Pod) (uid, gid int) {
 	if pod == nil {
 		return 0, 0

@@ -1,5 +1,5 @@
 // Package workqueue is client-go's rate-limited work queue in virtual time. One worker at a time
-// handles a key, the key is queued once however often it is added, and it is retried with
+// handles a key, a key that is added several times is queued once, and failed keys are retried with
 // exponential backoff. C-GEN-1, C-GEN-2
 package workqueue
 
