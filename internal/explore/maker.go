@@ -16,7 +16,7 @@ type maker interface {
 type made struct {
 	// Shown is the first finding of the run; its name is empty if the run passed.
 	Shown Shown
-	// Points are the points for a guide.
+	// Points are the decisions at which a guide can put faults.
 	Points []point
 	// States are the states that the run has reached, and Happened its faults.
 	States   []string

@@ -49,7 +49,7 @@ func (c *Controller) noteReport(now time.Duration, e store.Event[*corev1.Node]) 
 	}
 }
 
-// due returns the time at which a node needs the monitor. Registering a node is housekeeping; the
+// due is the time at which a node needs the monitor. Registering a node is housekeeping; the
 // consequences of a dead kubelet are work.
 type due struct {
 	at   time.Duration

@@ -54,7 +54,7 @@ const (
 // state is the certain part of a volume's state after the calls. There may be very many.
 type state struct {
 	attached map[string]certainty // by node id
-	// By node id: the turn of its attachment, if that is certain.
+	// since is the turn of the listing at which the attachment became certain, by node id.
 	since     map[string]uint64
 	staged    map[string]certainty // by node
 	published map[target]certainty

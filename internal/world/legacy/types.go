@@ -37,8 +37,8 @@ type CSINodeInfoStatus struct {
 	Drivers []DriverStatus `json:"drivers"`
 }
 
-// DriverStatus reports whether a driver is available, and whether the driver or the in-tree plugin
-// that it replaces handles the plugin's volumes.
+// DriverStatus describes whether a driver is available, and whether the driver or the in-tree
+// plugin that it replaces handles the plugin's volumes.
 type DriverStatus struct {
 	Name                  string    `json:"name"`
 	Available             bool      `json:"available"`

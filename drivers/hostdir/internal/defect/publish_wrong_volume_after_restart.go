@@ -13,7 +13,7 @@ var publishWrongVolumeAfterRestart = &Defect{
 	Wrap: func(d *service.Driver) { d.Sources = wrongSources{d.Sources, d} },
 }
 
-// wrongSources returns another volume of the same kind, or the right volume if there is no other.
+// wrongSources chooses another volume of the same kind, or the right volume if there is no other.
 type wrongSources struct {
 	service.Sources
 	driver *service.Driver
