@@ -75,7 +75,7 @@ func TestConditionsListTheRemainingContent(t *testing.T) {
 	}, conditions(6*time.Second))
 }
 
-// C-NS-2: since v1.33, all pods are deleted before anything else.
+// C-NS-2: since v1.33, all pods are deleted before objects of other kinds.
 func TestPodsAreDeletedBeforeTheirVolumes(t *testing.T) {
 	for _, try := range []struct {
 		version string
