@@ -126,7 +126,7 @@ already runs.
 	flags.BoolVar(&f.strict, "strict", false, "fail on requirements of the CSI spec that nothing in Kubernetes depends on (default a note)")
 	flags.StringVar(&f.known, "known", "", "known findings in `FILE` do not fail the check; those that no longer occur are listed")
 	flags.StringVar(&f.writeKnown, "write-known", "", "write the findings to `FILE`, for --known; without --known they do not fail this check")
-	flags.StringVar(&f.strategy, "strategy", "calm", "strategy for random decisions: `NAME` is calm or random")
+	flags.StringVar(&f.strategy, "strategy", "calm", "order of simultaneous events: `NAME` is calm (always the same) or random (by the seed)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.DurationVar(&f.patience, "patience", usualPatience, "wall time that virtual time waits for a driver's answer")
 	waitFlag(command, &f.waitForDriver)

@@ -49,7 +49,7 @@ func (f *volumeFlags) addTo(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.podInfo, "pod-info", false, "podInfoOnMount in the CSIDriver object")
 	flags.StringVar(&f.fsGroupPolicy, "fs-group-policy", "", "fsGroupPolicy in the CSIDriver object: `POLICY` is ReadWriteOnceWithFSType, File or None (default ReadWriteOnceWithFSType, or the profile's)")
 	flags.StringArrayVar(&f.tokenRequests, "token-request", nil, "tokenRequests in the CSIDriver object: `AUDIENCE` of a service account token; may be repeated")
-	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, like with this flag of csi-provisioner")
+	flags.BoolVar(&f.extraCreateMetadata, "extra-create-metadata", false, "CreateVolume has the names of claim and volume among its parameters, as with this flag of csi-provisioner")
 }
 
 // The access modes and volume modes that can be tried.

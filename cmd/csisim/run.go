@@ -70,7 +70,7 @@ a failure repeats the same run.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&f.strategy, "strategy", "calm", "strategy for random decisions: `NAME` is calm or random")
+	flags.StringVar(&f.strategy, "strategy", "calm", "order of simultaneous events: `NAME` is calm (always the same) or random (by the seed)")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random strategy; implies it")
 	flags.StringSliceVar(&f.only, "only", nil, "run only the scenarios with these names: `NAME,…`, * for any text")
 	flags.StringVar(&f.until, "until", "", "stop after a step, by `NAME` or number")

@@ -49,7 +49,7 @@ var (
 		"A changed VolumeAttributesClass of a claim is ignored: there is no ControllerModifyVolume.",
 		"The driver modifies the volume.", "gate VolumeAttributesClass, kubernetes-csi/external-resizer#515; C-RES-40"}
 	InfeasibleClaims = Change{"csi-provisioner", "Infeasible claims", "6.0",
-		"CreateVolume is retried after InvalidArgument like after any other error.",
+		"CreateVolume is retried after InvalidArgument, as after any other error.",
 		"It is not repeated for five minutes.", "kubernetes-csi/external-provisioner#1369; C-PROV-15"}
 	ProtectedSnapshots = Change{"csi-provisioner", "Snapshots as sources", "6.2",
 		"A snapshot can be deleted while a volume is created from it.",
