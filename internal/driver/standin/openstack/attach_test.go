@@ -11,12 +11,13 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/driver/standin/openstack"
+	"github.com/csisim/csisim/internal/driver/standin/standintest"
 	"github.com/csisim/csisim/internal/world/machine"
 )
 
 // devices returns the names of the disks that a node finds by their serial numbers.
 func devices(t *testing.T, node machine.Machine) []string {
-	_, output := run(t, node, "ls", "/dev/disk/by-id")
+	_, output := standintest.Run(t, node, "ls", "/dev/disk/by-id")
 	return strings.Fields(output)
 }
 
@@ -37,7 +38,7 @@ func TestAnAttachedVolumeIsADeviceOfItsServerOnly(t *testing.T) {
 	attached := answer["volume"].(map[string]any)["attachments"].([]any)[0].(map[string]any)
 	assert.Equal(t, a, attached["server_id"])
 	assert.Equal(t, "/dev/vdb", attached["device"])
-	exit, output := run(t, nodeA, "sh", "-c", "echo hello >/dev/disk/by-id/"+name)
+	exit, output := standintest.Run(t, nodeA, "sh", "-c", "echo hello >/dev/disk/by-id/"+name)
 	require.Equal(t, "exit status 0", exit, output)
 
 	status, _ := c.ask("DELETE", attachments(a)+"/"+id, "")
@@ -45,7 +46,7 @@ func TestAnAttachedVolumeIsADeviceOfItsServerOnly(t *testing.T) {
 	assert.Equal(t, "available", c.status("volume", id))
 	assert.Empty(t, devices(t, nodeA))
 	c.attach(b, id)
-	exit, output = run(t, nodeB, "head", "-c", "5", "/dev/disk/by-id/"+name)
+	exit, output = standintest.Run(t, nodeB, "head", "-c", "5", "/dev/disk/by-id/"+name)
 	assert.Equal(t, "exit status 0: hello", exit+": "+output, "data written on one server is there on the next")
 	hostAfter, err := os.ReadDir("/dev")
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestAnAttachedVolumeGrowsWithItsDevice(t *testing.T) {
 	status, _ := c.ask("POST", "/volume/v3/volumes/"+id+"/action", `{"os-extend": {"new_size": 2}}`)
 	require.Equal(t, http.StatusAccepted, status)
 	assert.Equal(t, "in-use", c.status("volume", id))
-	_, output := run(t, node, "blockdev", "--getsize64", device)
+	_, output := standintest.Run(t, node, "blockdev", "--getsize64", device)
 	assert.Equal(t, "2147483648", output)
 }
 
@@ -115,16 +116,16 @@ func TestVolumesOfSnapshotsAndVolumesHaveTheirContent(t *testing.T) {
 	c := login(t, openstack.Options{})
 	a, node := c.boot("node-a")
 	id := c.volume(`"name": "data", "size": 1`)
-	exit, output := run(t, node, "sh", "-c", "echo first >"+c.attach(a, id)+"; sync")
+	exit, output := standintest.Run(t, node, "sh", "-c", "echo first >"+c.attach(a, id)+"; sync")
 	require.Equal(t, "exit status 0", exit, output)
 	snapshot := c.snapshot(`"name": "s", "force": true, "volume_id": "` + id + `"`)
-	exit, output = run(t, node, "sh", "-c", "echo other >/dev/vdb; sync")
+	exit, output = standintest.Run(t, node, "sh", "-c", "echo other >/dev/vdb; sync")
 	require.Equal(t, "exit status 0", exit, output)
 	for _, from := range []struct{ source, want string }{
 		{`"snapshot_id": "` + snapshot + `"`, "first"}, {`"source_volid": "` + id + `"`, "other"},
 	} {
 		copied := c.attach(a, c.volume(`"name": "copy", "size": 2, `+from.source))
-		_, output := run(t, node, "head", "-c", "5", copied)
+		_, output := standintest.Run(t, node, "head", "-c", "5", copied)
 		assert.Equal(t, from.want, output)
 	}
 }
@@ -167,7 +168,7 @@ func TestStopFreesTheLoopDevices(t *testing.T) {
 	c := login(t, openstack.Options{})
 	a, node := c.boot("node-a")
 	c.attach(a, c.volume(`"name": "data", "size": 1`))
-	_, number := run(t, node, "stat", "-c", "%Hr:%Lr", "/dev/vdb")
+	_, number := standintest.Run(t, node, "stat", "-c", "%Hr:%Lr", "/dev/vdb")
 	loop := "/sys/dev/block/" + number + "/loop/backing_file"
 	require.FileExists(t, loop)
 	require.NoError(t, node.PowerOff())

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/csisim/csisim/internal/driver/standin"
 	"github.com/csisim/csisim/internal/driver/standin/openstack"
+	"github.com/csisim/csisim/internal/driver/standin/standintest"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
 )
@@ -145,7 +145,7 @@ func (c *client) boot(name string) (server string, node machine.Machine) {
 	}
 	point := machine.KubeletDir + "/drive"
 	require.NoError(c.t, node.MkdirAll(point, 0o755))
-	exit, output := run(c.t, node, "mount", "-t", "iso9660", "-o", "ro", "/dev/disk/by-label/config-2", point)
+	exit, output := standintest.Run(c.t, node, "mount", "-t", "iso9660", "-o", "ro", "/dev/disk/by-label/config-2", point)
 	require.Equal(c.t, "exit status 0", exit, output)
 	text, err := node.ReadFile(point + "/openstack/latest/meta_data.json")
 	require.NoError(c.t, err)
@@ -153,17 +153,6 @@ func (c *client) boot(name string) (server string, node machine.Machine) {
 	require.Equal(c.t, "zone-a", metadata.Zone)
 	require.NoError(c.t, node.Unmount(point))
 	return metadata.UUID, node
-}
-
-func run(t *testing.T, node machine.Machine, name string, args ...string) (exit, output string) {
-	t.Helper()
-	log := filepath.Join(t.TempDir(), "log")
-	process, err := node.Start(machine.Command{Path: name, Args: args, Stdout: log, Stderr: log})
-	require.NoError(t, err)
-	<-process.Done()
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
-	return process.Exit(), strings.TrimSpace(string(text))
 }
 
 // attach attaches a volume to a server and returns the device.

@@ -3,13 +3,13 @@ package web_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/csisim/csisim/internal/driver/standin"
+	"github.com/csisim/csisim/internal/driver/standin/standintest"
 	"github.com/csisim/csisim/internal/driver/standin/web"
 	"github.com/csisim/csisim/internal/world/machine"
 	"github.com/csisim/csisim/internal/world/namespaces"
@@ -149,11 +149,6 @@ func booted(t *testing.T, s *web.Service, name string) machine.Machine {
 // run runs a program on a node, and returns its output.
 func run(t *testing.T, node machine.Machine, name string, args ...string) string {
 	t.Helper()
-	log := filepath.Join(t.TempDir(), "log")
-	process, err := node.Start(machine.Command{Path: name, Args: args, Stdout: log, Stderr: log})
-	require.NoError(t, err)
-	<-process.Done()
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
-	return strings.TrimSpace(string(text))
+	_, output := standintest.Run(t, node, name, args...)
+	return output
 }
