@@ -104,6 +104,20 @@ func TestProgramsDoNotWriteTheHostsDirectories(t *testing.T) {
 	assert.Equal(t, []string{"changed " + dir + "/changed", "made " + dir + "/made/", "removed " + dir + "/removed"}, written)
 }
 
+// Given a directory that was made before the programs, when the host gets the same directory, then
+// Written lists no content of it from before the programs.
+func TestPreparedFilesAreNotWrittenByPrograms(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "prepared")
+	m := newNamespace(t)
+	defer m.Close()
+	require.NoError(t, m.Furnish(func() error { return os.MkdirAll(dir+"/dev", 0o755) }))
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	run(t, m, shell("touch "+filepath.Dir(dir)+"/written"))
+	written, err := m.Written()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"made " + filepath.Dir(dir) + "/written"}, written)
+}
+
 // Given the directories of two runs in memory, when a node of one run is created, then its programs
 // write to that run's directories and do not see those of the other run. Written does not list the
 // directories above them.

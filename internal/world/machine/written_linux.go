@@ -40,7 +40,20 @@ func (d *Disk) Written() ([]string, error) {
 	}
 	sortChanges(found)
 	found = slices.Compact(found)
-	return slices.DeleteFunc(found, func(change string) bool { return d.furnished[change] || isKept(change, kept) }), nil
+	return slices.DeleteFunc(found, func(change string) bool { return d.isFurnished(change) || isKept(change, kept) }), nil
+}
+
+// isFurnished reports whether a change was there before the programs, or is in a directory that
+// was: if the host gets that directory later, its content is listed.
+func (d *Disk) isFurnished(change string) bool {
+	_, name, _ := strings.Cut(change, " ")
+	for known := range d.furnished { // in any order: each decides by itself
+		dir, made := strings.CutPrefix(known, "made ")
+		if known == change || made && strings.HasSuffix(dir, "/") && strings.HasPrefix(name, dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // isKept reports whether a change is in a directory that containers keep on the node, or created a
